@@ -7,9 +7,11 @@ module PumaTuner
   #
   # Server finds a server, reads its ledgers and orders threads (Probe::Resize obeys). Plan says who is when the canary.
   # Decision ends a trial that does harm, and Outcome tells what came of it: pure functions of a Plan and Readings, so
-  # that a Journal can be replayed. Run joins them. Automatic goes on from trial to trial, by Forecasts.
+  # that a Journal can be replayed. Run joins them. Automatic goes on from trial to trial, by Forecasts, with a journal
+  # of its own.
   module Trial
     autoload :Automatic, "puma_tuner/trial/automatic"
+    autoload :AutomaticJournal, "puma_tuner/trial/automatic_journal"
     autoload :Decision, "puma_tuner/trial/decision"
     autoload :Forecaster, "puma_tuner/trial/automatic"
     autoload :Journal, "puma_tuner/trial/journal"

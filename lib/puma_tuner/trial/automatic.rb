@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "time"
+
 module PumaTuner
   module Trial
     # Forecasts a running server at other numbers of threads again and again, and does what Step decides: says it
@@ -23,9 +25,12 @@ module PumaTuner
       # @param mode [Symbol] of MODES
       # @param cool_down_s [Numeric]
       # @param forecast [#call, nil] of (threads_count, counts): see Forecaster
+      # @param journal [AutomaticJournal]
       # @param clock [#call]
-      def initialize(server, mode:, cool_down_s:, forecast: nil, clock: Clock.method(:now_s))
+      def initialize(server, mode:, cool_down_s:, forecast: nil, journal: AutomaticJournal.new(nil),
+        clock: Clock.method(:now_s))
         @server = server
+        @journal = journal
         @mode = mode
         @cool_down_s = cool_down_s
         @forecast = forecast || Forecaster.new(server, window_s: [cool_down_s / 2.0, ServerForecast::WINDOW_S].min)
@@ -46,6 +51,8 @@ module PumaTuner
         begin_with(@server.ready_states)
         @began_s = @clock.call
         @server.hold do
+          @journal.begin(mode: @mode, cool_down_s: @cool_down_s, started_at: Time.now.utc.iso8601,
+            server_pid: @server.leader_pid)
           keeper = Thread.new { keep }
           while @server.there? && (duration_s.nil? || passed_s < duration_s)
             @alive_s = @clock.call
@@ -107,6 +114,7 @@ module PumaTuner
 
       def told(statement, situation = nil)
         Told.new(at_s: passed_s, statement:, threads_count: @threads_count, situation:)
+          .tap { |told| @journal.told(told) }
       end
 
       # Processes are there that have not begun to tell, as in a restart.
@@ -148,8 +156,9 @@ module PumaTuner
           period_s: @cool_down_s.fdiv(periods_count), settle_s: [Plan::SETTLE_S, @cool_down_s / 6.0].min,
           memory_limit_bytes: @server.memory_limit_bytes)
         base = (@threads_count == @configured.last) ? {} : @pids.to_h { |pid| [pid, @threads_count] }
+        @journal.plan(plan)
         # Nobody else orders meanwhile.
-        @lock.synchronize { Run.new(@server, plan, clock: @clock).watch(base:) }
+        @lock.synchronize { Run.new(@server, plan, journal: @journal, clock: @clock).watch(base:) }
       ensure
         @alive_s = @clock.call
       end

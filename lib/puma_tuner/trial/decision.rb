@@ -30,6 +30,9 @@ module PumaTuner
       # For so many looks a worker may take to obey, and Puma to count a thread out.
       LOOKS_MAX = 8
 
+      # What it may answer.
+      KINDS = %i[workers_replaced memory disobeyed miscounted queue errors starved_pool slow].freeze
+
       # @param plan [Plan]
       # @param readings [Array<Reading>] so far
       # @return [Statement, nil] why the trial ends; nil: it goes on

@@ -28,29 +28,50 @@ module PumaTuner
         end
       end
 
-      # @param path [String]
-      # @return [Read] of a whole journal, or of one that was cut short
-      # @raise [UsageError]
-      def self.read(path)
-        lines = File.readlines(path, chomp: true, encoding: Encoding::UTF_8)
-        first, *rest = lines.each_with_index.filter_map { |line, number| parsed(line, last: number == lines.size - 1) }
-        unless first.is_a?(Hash) && first["kind"] == "trial_journal" && first["format"] == FORMAT
-          raise InvalidDocument.new(path, "it is no journal of a trial")
-        end
-        looks = rest.select { |line| line["reading"] }
-        last = rest.find { |line| line.key?("restored") } || {}
-        Read.new(started_at: first.fetch("started_at"), server_pid: first.fetch("server_pid"),
-          plan: Plan.from_document(first.fetch("plan")),
-          readings: looks.map { |line| Reading.from_document(line["reading"]) },
-          decided: looks.map { |line| statement(line["decision"]) }, ended: statement(last["ended"]),
-          restored: last["restored"])
-      rescue SystemCallError => error
-        raise UsageError, "cannot read #{path}: #{error.message}"
-      rescue JSON::ParserError, EncodingError, *Document::MISFITS => error
-        raise InvalidDocument.new(path, "it is no journal of a trial, or another version's (#{error.message})")
-      end
+      KIND = "trial_journal"
 
       class << self
+        # @param path [String]
+        # @return [Read] of a whole journal, or of one that was cut short
+        # @raise [UsageError]
+        def read(path)
+          parsed_lines(path, KIND) do |first, rest|
+            looks = rest.select { |line| line["reading"] }
+            last = rest.find { |line| line.key?("restored") } || {}
+            Read.new(started_at: first.fetch("started_at"), server_pid: first.fetch("server_pid"),
+              plan: Plan.from_document(first.fetch("plan")),
+              readings: looks.map { |line| Reading.from_document(line["reading"]) },
+              decided: looks.map { |line| statement(line["decision"]) }, ended: statement(last["ended"]),
+              restored: last["restored"])
+          end
+        end
+
+        # @param path [String]
+        # @param kind [String] of journal
+        # @yieldparam first [Hash] line
+        # @yieldparam rest [Array<Hash>]
+        # @return [Object] the block's
+        # @raise [UsageError]
+        def parsed_lines(path, kind)
+          lines = File.readlines(path, chomp: true, encoding: Encoding::UTF_8)
+          first, *rest = lines.each_with_index.filter_map { |line, number|
+            parsed(line, last: number == lines.size - 1)
+          }
+          unless first.is_a?(Hash) && first["kind"] == kind && first["format"] == FORMAT
+            raise InvalidDocument.new(path, "it is no journal of #{NAMES.fetch(kind)}")
+          end
+          yield first, rest
+        rescue SystemCallError => error
+          raise UsageError, "cannot read #{path}: #{error.message}"
+        rescue JSON::ParserError, EncodingError, *Document::MISFITS => error
+          raise InvalidDocument.new(path, "it is no journal of #{NAMES.fetch(kind)}, or another version's " \
+            "(#{error.message})")
+        end
+
+        # @param fields [Hash, nil]
+        # @return [Statement, nil]
+        def statement(fields) = fields && Statement.from_document(fields)
+
         private
 
         # The last line may have been cut short by the end of the process.
@@ -59,37 +80,50 @@ module PumaTuner
         rescue JSON::ParserError
           raise unless last
         end
+      end
 
-        def statement(fields) = fields && Statement.from_document(fields)
+      NAMES = {KIND => "a trial", "auto_journal" => "auto"}.freeze
+      private_constant :NAMES
+
+      # Lines of JSON, each of them in the file at once.
+      class Lines
+        # @param file [IO, nil] nil: nothing is written
+        def initialize(file)
+          @file = file
+        end
+
+        # @param reading [Reading]
+        # @param decision [Statement, nil]
+        # @return [void]
+        def look(reading, decision) = write(reading: reading.to_document, decision: decision&.to_document)
+
+        # @return [void]
+        def write(**fields)
+          return unless @file
+          @file.puts(JSON.generate(fields))
+          @file.flush
+        end
       end
 
       # @param file [IO, nil] nil: nothing is written
       def initialize(file)
-        @file = file
+        @lines = Lines.new(file)
       end
 
       # @param started_at [String] ISO 8601
       # @return [void]
       def begin(plan, started_at:, server_pid:)
-        write(kind: "trial_journal", format: FORMAT, tool_version: VERSION, started_at:, server_pid:,
+        @lines.write(kind: KIND, format: FORMAT, tool_version: VERSION, started_at:, server_pid:,
           plan: plan.to_document)
       end
 
       # @param decision [Statement, nil]
       # @return [void]
-      def look(reading, decision) = write(reading: reading.to_document, decision: decision&.to_document)
+      def look(reading, decision) = @lines.look(reading, decision)
 
       # @param ended [Statement, nil]
       # @return [void]
-      def end(ended, restored:) = write(ended: ended&.to_document, restored:)
-
-      private
-
-      def write(**fields)
-        return unless @file
-        @file.puts(JSON.generate(fields))
-        @file.flush
-      end
+      def end(ended, restored:) = @lines.write(ended: ended&.to_document, restored:)
     end
   end
 end

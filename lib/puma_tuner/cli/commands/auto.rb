@@ -8,41 +8,42 @@ module PumaTuner
         "surely better; at the end everything is undone"
       argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
         required: false
-      options :act, :cool_down, :journal, for: {default: nil, usual: "until Ctrl-C"}
+      options :act, :cool_down, :journal, :replay, for: {default: nil, usual: "until Ctrl-C"}
       example [
         "                                  # says what it would do, and changes nothing",
         "--act trial --cool-down 2m        # tries each step on one worker, and undoes it",
-        "4711 --act auto --for 8h          # keeps to what did no harm, until its end"
+        "4711 --act auto --for 8h          # keeps to what did no harm, until its end",
+        "--replay auto.jsonl               # the same decisions, computed anew from its journal"
       ]
 
       MODES = PumaTuner::Trial::Automatic::MODES
 
-      def call(server:, act:, cool_down:, journal:, **options)
+      def call(server:, act:, cool_down:, journal:, replay:, **options)
+        return PumaTuner::Trial::AutomaticJournal.read(replay).replay.each { |told| tell(told) } if replay
         mode = MODES.find { |one| one.name == act } or
           raise UsageError, "--act #{act}: write one of #{MODES.join(", ")}"
         Output.check_writable(journal)
         server = Commands::Trial.server(server)
-        @automatic = PumaTuner::Trial::Automatic.new(server, mode:, cool_down_s: cool_down, clock:)
-        journal ? File.open(journal, "w", 0o600) { |file| watch(file, options[:for]) } : watch(nil, options[:for])
+        Commands::Trial.with_journal(journal) do |file|
+          @automatic = PumaTuner::Trial::Automatic.new(server, mode:, cool_down_s: cool_down, clock:,
+            journal: PumaTuner::Trial::AutomaticJournal.new(file))
+          watch(options[:for])
+        end
       end
 
       private
 
-      def watch(file, duration_s)
-        @automatic.call(duration_s:) { |told| tell(told, file) }
+      def watch(duration_s)
+        @automatic.call(duration_s:) { |told| tell(told) }
         say_last
       rescue Interrupt
         say_last
         raise
       end
 
-      def tell(told, file)
+      def tell(told)
         out.puts("#{told.at_s.round} s: #{PumaTuner::Report::TrialWords.step(told.statement)}")
         out.flush
-        return unless file
-        file.puts(JSON.generate({at_s: told.at_s, threads_count: told.threads_count,
-          statement: told.statement.to_document, situation: told.situation&.to_document}))
-        file.flush
       end
 
       def say_last

@@ -26,6 +26,11 @@ module PumaTuner
         PumaTuner::Trial::Server.new(found, pids: PumaTuner::Top::Processes.new(found.pid))
       end
 
+      # @param path [String, nil]
+      # @yieldparam file [File, nil]
+      # @return [Object] the block's
+      def self.with_journal(path) = path ? File.open(path, "w", 0o600) { |file| yield file } : yield(nil)
+
       def call(server:, threads:, journal:, replay:, output:, html:, **options)
         Output.check_writable(output, html, journal)
         return tell(PumaTuner::Trial::Journal.read(replay).replay, output, html) if replay
@@ -41,15 +46,13 @@ module PumaTuner
 
       def try(server, threads_count, duration_s, journal)
         plan = PumaTuner::Trial::Plan.for(server, server.ready_states, threads_count:, duration_s:)
-        with_journal(journal) do |file|
+        self.class.with_journal(journal) do |file|
           run = PumaTuner::Trial::Run.new(server, plan, journal: PumaTuner::Trial::Journal.new(file), clock:)
           progress.stage("trial", plan.duration_s) do |stage|
             run.call { |reading, period| note(stage, plan, reading, period) }
           end
         end
       end
-
-      def with_journal(path) = path ? File.open(path, "w", 0o600) { |file| yield file } : yield(nil)
 
       # Once for each period.
       def note(stage, plan, reading, period)

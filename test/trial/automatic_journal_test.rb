@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/trials_made"
+require "tempfile"
+
+# What `auto` did follows from what it saw: its journal is decided anew, and says so where that comes out otherwise.
+class TrialAutomaticJournalTest < TunerTest
+  include TrialsMade
+
+  COOL_DOWN_S = 60
+
+  def ratio(value) = Stats::Estimate.new(value:, low: value * 0.9, high: value * 1.1, level_ratio: 0.95, samples_count: 5)
+
+  def situation(**others)
+    Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
+      requests_count: 500, why_not: nil, youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {7 => 1_200.5}, **others)
+  end
+
+  # As Automatic does it.
+  #
+  # @return [Trial::Automatic::Told]
+  def round(journal, situation, mode, readings: [])
+    step = Trial::Step.of(situation, cool_down_s: COOL_DOWN_S)
+    statement = (step.kind == :step && mode != :observe) ? acted(journal, step, mode, readings) : step
+    Trial::Automatic::Told.new(at_s: situation.at_s + 1, threads_count: 5, statement:, situation:).tap { |told| journal.told(told) }
+  end
+
+  def acted(journal, step, mode, readings)
+    journal.plan(plan)
+    decided = readings.each_index.map { |place| Trial::Decision.of(plan, readings.first(place + 1)) }
+    last = decided.index(&:itself) || readings.size - 1
+    (0..last).each { |place| journal.look(readings[place], decided[place]) }
+    return Statement.of(:undone, to: step.facts["to"], ended: decided[last]) if decided[last]
+    Statement.of((mode == :trial) ? :tried : :stepped, to: step.facts["to"], ratio: step.facts["ratio"], metric: "p99")
+  end
+
+  # @yieldparam journal [Trial::AutomaticJournal]
+  # @return [Array] what the block told, and the journal's path
+  def journal(mode, file)
+    journal = Trial::AutomaticJournal.new(file)
+    journal.begin(mode:, cool_down_s: COOL_DOWN_S, started_at: "2026-01-01T00:00:00Z", server_pid: 7)
+    yield journal
+  end
+
+  def replay(file) = Trial::AutomaticJournal.read(file.path).replay
+
+  def fine = readings(plan, seconds: 8) { {} }
+
+  def harmful = readings(plan, seconds: 8) { |_, canary| {errors: canary ? 2 : 0} }
+
+  %i[observe trial auto].each do |mode|
+    test "in mode #{mode} what is read again is what was told: reasons, steps, and what came of them" do
+      Tempfile.create("journal") do |file|
+        told = journal(mode, file) do |journal|
+          restarted = Trial::Automatic::Told.new(at_s: 3.0, threads_count: 4, statement: Statement.of(:restarted), situation: nil)
+          journal.told(restarted)
+          [restarted, round(journal, situation(youngest_s: 1.0), mode), round(journal, situation, mode, readings: fine),
+            round(journal, situation, mode, readings: harmful)]
+        end
+        assert_equal told, replay(file)
+        kinds = {observe: %i[step step], trial: %i[tried undone], auto: %i[stepped undone]}
+        assert_equal kinds.fetch(mode), told.last(2).map { |one| one.statement.kind }
+      end
+    end
+  end
+
+  test "one that was cut short goes as far as it goes" do
+    Tempfile.create("journal") do |file|
+      told = journal(:auto, file) { |journal| Array.new(3) { round(journal, situation, :auto, readings: fine) } }
+      File.write(file.path, File.read(file.path).byteslice(0, File.size(file.path) - 20))
+      assert_equal told.first(2), replay(file)
+    end
+  end
+
+  test "where another version would decide otherwise that is said, of a step and of a trial" do
+    Tempfile.create("journal") do |file|
+      journal(:auto, file) { |journal| round(journal, situation, :auto, readings: harmful) }
+      lines = File.read(file.path)
+      File.write(file.path, lines.sub('"youngest_s":900.0', '"youngest_s":9.0'))
+      assert_match(/after 1001 s this version says deployed, where undone was said/, assert_raises(InvalidMeasurement) { replay(file) }.message)
+      File.write(file.path, lines.gsub(/"decision":\{[^{}]*\{[^{}]*\}\}/, '"decision":null'))
+      assert_match(/ends a trial of \d+ threads otherwise/, assert_raises(InvalidMeasurement) { replay(file) }.message)
+      [["x"], [], ["{}"], ['{"kind":"trial_journal","format":1}'], ['{"kind":"auto_journal","format":1}']].each do |other|
+        File.write(file.path, other.join)
+        assert_match(/it is no journal of auto/, assert_raises(InvalidDocument) { replay(file) }.message)
+      end
+    end
+  end
+end
