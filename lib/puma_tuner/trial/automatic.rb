@@ -196,7 +196,8 @@ module PumaTuner
         @server.ledgers.begin_window
         since = Probe::Snapshot::Moment.now(@server.read_ledgers)
         sleep(@window_s)
-        observation = Probe::Snapshot.of(@server.read_ledgers, machine: Probe::MachineFacts.read(@server.leader_pid), since:)
+        machine = Probe::MachineFacts.read(@server.leader_pid)
+        observation = Probe::Snapshot.of(@server.read_ledgers, machine:, since:)
         workers_count = observation.topology&.workers_count || 1
         observation.with(topology: Topology.from(workers_count, threads_count), min_threads_count: threads_count)
       end

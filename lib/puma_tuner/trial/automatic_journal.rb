@@ -35,7 +35,8 @@ module PumaTuner
           return step unless step.kind == :step && mode != :observe
           ended = ended_again
           return Statement.of(:undone, to: step.facts["to"], ended:) if ended
-          Statement.of((mode == :trial) ? :tried : :stepped, **step.facts.slice("to", "ratio", "metric").transform_keys(&:to_sym))
+          facts = step.facts.slice("to", "ratio", "metric").transform_keys(&:to_sym)
+          Statement.of((mode == :trial) ? :tried : :stepped, **facts)
         end
 
         private
