@@ -223,6 +223,20 @@ class TopIntegrationTest < TunerTest
     end
   end
 
+  test "what a forecast is made of is what a whole recording has, but for how each part was spread" do
+    cluster do |app, port|
+      forecaster = PumaTuner::Top::Forecaster.new(PumaTuner::Top::Servers.new.find(app.folder), window_s: 1)
+      forecaster.send(:begin_window)
+      under_load(port) { sleep(1.5) }
+      sleep(0.3)
+      whole, light = [true, false].map { |whole| forecaster.send(:observation, whole:) }
+      assert_equal [[], true], [light.endpoints.flat_map(&:distributions), whole.endpoints.all? { |one| one.distributions.any? }]
+      assert_equal(*[whole, light].map { |one| one.endpoints.map { |endpoint| endpoint.with(distributions: []) } })
+      assert_equal(*[whole, light].map { |one| PumaTuner::Model::WorkloadFit.workload(one).endpoints })
+      PumaTuner::Document.parse(PumaTuner::Document.dump(light), "light", [:observation])
+    end
+  end
+
   def orders(server) = server.ledgers.paths.map { |path| File.binread(path, 16, PumaTuner::Probe::Ledger::LAYOUT[:lanes_wanted_offset]) }
 
   test "lanes are recorded for whoever asks, once for those who ask together, and never while a command of ours records" do

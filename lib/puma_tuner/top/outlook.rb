@@ -32,6 +32,9 @@ module PumaTuner
       # So many windows without enough requests are told as such.
       WINDOWS_MAX = 6
 
+      # A forecast that took long is older than this at no time.
+      ROUND_MAX_S = 60
+
       # What it says is told by these keys, each in a line of JSON.
       OUTLOOK, SNAPSHOT, NO_SNAPSHOT = "outlook", "snapshot", "no_snapshot"
 
@@ -74,10 +77,20 @@ module PumaTuner
 
       # Never returns.
       def call
-        loop { say(OUTLOOK, once.to_document) }
+        loop do
+          began_s, began_cpu_s = Clock.now_s, cpu_s
+          say(OUTLOOK, once.to_document)
+          wait(Forecaster.rest_s(cpu_s - began_cpu_s, Clock.now_s - began_s))
+        end
       rescue Errno::EPIPE
         nil
       end
+
+      # @param cpu_s [Float] that a forecast took
+      # @param passed_s [Float] since its window began
+      # @return [Float] seconds until the next one, so that all of them take no more of a core than looking may; the
+      #   first one loads and compiles what it needs, and need not be made up for
+      def self.rest_s(cpu_s, passed_s) = ([cpu_s / Session::MOST_RATIO, ROUND_MAX_S].min - passed_s).clamp(0.0, nil)
 
       # Records for a window, and forecasts.
       # @return [Outlook]
@@ -85,9 +98,9 @@ module PumaTuner
         begin_window
         WINDOWS_MAX.times do
           wait(@window_s)
-          break if recorded_count >= ServerForecast::LEAST_REQUESTS_COUNT
+          break if requests_count(@reader.take) - requests_count(@reading) >= ServerForecast::LEAST_REQUESTS_COUNT
         end
-        outlook(@kept = observation)
+        outlook(@kept = observation(whole: false))
       rescue InvalidMeasurement
         @kept = nil
         Outlook.none("few_requests", window_ns: Clock.now_ns - @since.at_ns)
@@ -110,6 +123,8 @@ module PumaTuner
       end
 
       private
+
+      def cpu_s = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
 
       def say(kind, fact)
         @out.puts(JSON.generate({kind => fact}))
@@ -138,7 +153,8 @@ module PumaTuner
         rescue InvalidMeasurement
           @kept
         end
-        observation = [observation, @kept].compact.max_by { |one| traces_count(one) }
+        few = observation.nil? || traces_count(observation) < ServerForecast::LEAST_REQUESTS_COUNT
+        observation = @kept if @kept && few
         return say(NO_SNAPSHOT, nil) unless observation
         Document.write(observation, path)
         say(SNAPSHOT, {path:, requests_count: observation.requests_count})
@@ -148,19 +164,29 @@ module PumaTuner
 
       def traces_count(observation) = observation.endpoints.sum { |endpoint| endpoint.traces.size }
 
-      def recorded_count
-        Probe::Account.new(@since.ledgers, @reader.take.ledgers).endpoints.sum(&:requests_count)
+      def requests_count(reading)
+        reading.totals.sum { |(kind, _), entry| (kind == :request) ? entry.counts.first : 0 }
       end
 
       # With the traces of those that still write, by the ids that their processes have here.
-      def observation
-        reading = @reader.take
+      #
+      # @param whole [Boolean] whether it has how each part was spread, which no forecast asks for
+      def observation(whole: true)
+        reading = @reader.take(traced: !whole)
         living = reading.processes.to_h { |process| [process.path, process.pid] }
         ledgers = reading.ledgers.to_h do |path, ledger|
-          pid = living[path]
-          [path, pid ? (Probe::Ledger.read(path) || ledger).with(pid:) : ledger.with(pid: 0)]
+          pid = living[path] or next [path, ledger.with(pid: 0)]
+          [path, ((whole && Probe::Ledger.read(path)) || ledger).with(pid:)]
         end
-        Probe::Snapshot.of(ledgers, machine: Probe::MachineFacts.read(@server.pid), since: @since)
+        plain(Probe::Snapshot.of(ledgers, machine: Probe::MachineFacts.read(@server.pid), since: @since))
+      end
+
+      # What is in a document is no histogram of ours.
+      def plain(observation)
+        works = [observation.endpoints, observation.jobs].map do |list|
+          list.map { |work| work.with(latency: PackedHistogram.plain(work.latency)) }.freeze
+        end
+        observation.with(endpoints: works.first, jobs: works.last)
       end
 
       def sweep(observation)

@@ -7,8 +7,8 @@ module PumaTuner
       # What is told is of a window of so many intervals: figures of less would leap.
       LOOKS_COUNT = 5
 
-      # Of a core, for looking and showing: where a look takes longer, it is taken less often.
-      MOST_RATIO = 0.01
+      # Of a core, for looking and showing, and as much again for forecasts: what takes longer is done less often.
+      MOST_RATIO = 0.005
 
       # A single status waits so many windows for a forecast.
       OUTLOOK_WINDOWS = 2
@@ -16,14 +16,15 @@ module PumaTuner
       # A look at a time, read, and what this program and its forecaster had used by then.
       Look = Data.define(:reading, :cpu_ns, :outlook_cpu_ns)
 
-      # What a look takes besides is found by the cheapest of some: the first ones load and compile what they need.
+      # What a look takes is the median of some: the first ones load and compile what they need.
       #
       # @param cpu_ns [Array<Integer>] that this program had used by each of the last looks
       # @param interval_s [Numeric] that is wanted
       # @return [Numeric] seconds until the next look
       def self.pause_s(cpu_ns, interval_s)
         return interval_s if cpu_ns.size <= LOOKS_COUNT
-        [interval_s, cpu_ns.each_cons(2).map { |one, two| two - one }.min / Units::NS_PER_S.to_f / MOST_RATIO].max
+        median_ns = cpu_ns.each_cons(2).map { |one, two| two - one }.sort[(cpu_ns.size - 1) / 2]
+        [interval_s, median_ns / Units::NS_PER_S.to_f / MOST_RATIO].max
       end
 
       # @param server [Server]
@@ -129,8 +130,16 @@ module PumaTuner
       def cost(first, last)
         ns = last.reading.at_ns - first.reading.at_ns
         return unless ns.positive?
-        outlook_ns = last.outlook_cpu_ns && last.outlook_cpu_ns - first.outlook_cpu_ns.to_i
-        Cost.new(status_ratio: (last.cpu_ns - first.cpu_ns).fdiv(ns), outlook_ratio: outlook_ns&.fdiv(ns))
+        Cost.new(status_ratio: (last.cpu_ns - first.cpu_ns).fdiv(ns), outlook_ratio: outlook_ratio(first, last))
+      end
+
+      # Since the first forecast, once there is one: a window of looks may have one in it or none.
+      def outlook_ratio(first, last)
+        return unless last.outlook_cpu_ns
+        @forecast ||= last if @forecasts.outlook
+        first = @forecast if @forecast && !@forecast.equal?(last)
+        ns = last.reading.at_ns - first.reading.at_ns
+        (last.outlook_cpu_ns - first.outlook_cpu_ns.to_i).fdiv(ns)
       end
 
       def pressed(keys, view, now)
