@@ -27,6 +27,7 @@ module PumaTuner
   autoload :Block, "puma_tuner/block"         # a block of Ruby in a process of its own, in the place of an app
   autoload :Calibrate, "puma_tuner/calibrate" # a machine -> Machine
   autoload :CLI, "puma_tuner/cli"           # the command
+  autoload :Compare, "puma_tuner/compare"   # two logs of a server -> Compare::Outcome
   autoload :Fleet, "puma_tuner/fleet"       # many servers, by what they exported -> Fleet::Comparison
   autoload :Goal, "puma_tuner/goal"         # of so many requests, each takes less than so long
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on

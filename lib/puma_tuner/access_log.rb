@@ -3,12 +3,15 @@
 module PumaTuner
   # Turns what was asked of a server, by its own log, into a file of requests, and the instants at which they came.
   #
-  # formats/* read a line each: combined (Apache, nginx), rails, alb (Amazon's load balancer); reader knows which it is
-  # and counts what it leaves out; summary puts entries of one kind together, request_writer writes them down.
+  # Four formats read a line each: combined (Apache, nginx), rails, lograge, alb (Amazon's load balancer); lines brings
+  # them; reader knows which it is and counts what it leaves out; summary puts entries of one kind together,
+  # request_writer writes them down.
   module AccessLog
     autoload :Alb, "puma_tuner/access_log/alb"
     autoload :Combined, "puma_tuner/access_log/combined"
     autoload :Group, "puma_tuner/access_log/summary"
+    autoload :Lines, "puma_tuner/access_log/lines"
+    autoload :Lograge, "puma_tuner/access_log/lograge"
     autoload :Rails, "puma_tuner/access_log/rails"
     autoload :Reader, "puma_tuner/access_log/reader"
     autoload :RequestWriter, "puma_tuner/access_log/request_writer"
@@ -17,10 +20,19 @@ module PumaTuner
 
     # One request. at_ns: since the epoch; target: path and query, as they came
     # over the wire; status: nil where the line does not tell it
-    Entry = Data.define(:at_ns, :http_method, :target, :status)
+    # app_ns: how long the app took, as who asked it saw it; client_ns: until the client had its response, which a slow
+    #   client makes longer; nil where the line does not tell it
+    Entry = Data.define(:at_ns, :http_method, :target, :status, :app_ns, :client_ns) do
+      def initialize(app_ns: nil, client_ns: nil, **fields) = super
+    end
 
-    # The formats by the name that people give; the first that understands most of a log's first lines is taken.
-    FORMATS = %w[alb combined rails].freeze
+    # The formats by the name that people give; the first that understands most of a log's first lines is taken. Each has
+    # - entry(line): the request that began or ended with it, else nil
+    # - timer: an object whose call(line) does the same with times, which Rails' own log has in other lines
+    FORMATS = %w[alb combined lograge rails].freeze
+
+    # So many lines decide which format it is.
+    PROBED_LINES = 200
 
     # @param name [String]
     # @param taken [#include?] names
@@ -28,6 +40,21 @@ module PumaTuner
     def self.free_name(name, taken)
       [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }
     end
+
+    # @param lines [Array<String>] the first ones
+    # @param path [String] of the log
+    # @return [Module]
+    # @raise [UsageError] when none of the formats is theirs
+    def self.guess(lines, path)
+      name, count = FORMATS.to_h { |one| [one, lines.count { |line| format(one).entry(line) }] }.max_by(&:last)
+      return format(name) if count.positive?
+      raise UsageError, "#{path} is in no format that is known: its first #{lines.size} lines hold no request. " \
+        "Known are #{FORMATS.join(", ")}; --log-format names one."
+    end
+
+    # @param text [String] decimal seconds
+    # @return [Integer] nanoseconds
+    def self.ns_of(text) = (Rational(text) * Units::NS_PER_S).round
 
     # @param name [String]
     # @return [Module] that turns a line into an Entry, or into nil

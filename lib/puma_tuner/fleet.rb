@@ -24,6 +24,7 @@ module PumaTuner
     autoload :Selector, "puma_tuner/fleet/selector"
     autoload :Service, "puma_tuner/fleet/comparison"
     autoload :ServiceReader, "puma_tuner/fleet/service_reader"
+    autoload :Shares, "puma_tuner/fleet/shares"
     autoload :Span, "puma_tuner/fleet/span"
     autoload :Window, "puma_tuner/fleet/window"
 

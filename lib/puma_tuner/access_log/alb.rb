@@ -16,18 +16,27 @@ module PumaTuner
 
       RESOLUTION_NS = Units::NS_PER_US
 
+      # Of the times that requests took.
+      TIME_RESOLUTION_NS = Units::NS_PER_MS
+
       # @param line [String]
       # @return [Entry, nil]
       def self.entry(line)
         match = LINE.match(line) or return
         instant, *durations, status, http_method, target = match.captures
-        took_ns = durations.sum { |text| (Rational(text).clamp(0, nil) * Units::NS_PER_S).round }
         at = Time.iso8601(instant)
-        Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec - took_ns, http_method:, target:,
-          status: (status.to_i unless status == "-"))
+        took_ns = durations.map { |text| AccessLog.ns_of(text) }
+        # -1: nothing was sent to a target, or it did not respond.
+        sent = took_ns.none?(&:negative?)
+        took_ns = took_ns.map { |ns| ns.clamp(0, nil) }
+        Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec - took_ns.sum, http_method:, target:,
+          status: (status.to_i unless status == "-"),
+          app_ns: (took_ns[1] if sent), client_ns: (took_ns.sum if sent))
       rescue ArgumentError
         nil # no such day
       end
+
+      def self.timer = method(:entry)
     end
   end
 end

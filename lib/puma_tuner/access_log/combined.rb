@@ -7,10 +7,23 @@ module PumaTuner
     # The common and the combined format, of Apache and nginx alike:
     #
     #   192.0.2.1 - - [10/Oct/2026:13:55:36 +0000] "GET /articles/42?q=a HTTP/1.1" 200 2326 "-" "curl/8.5"
+    #
+    # Times are no part of it; people add them (nginx: $request_time, $upstream_response_time), with names or without,
+    # at any place behind the size.
     module Combined
       LINE = %r{\A\S+[ ]\S+[ ].*?\[(\d{2})/(\w{3})/(\d{4}):(\d{2}):(\d{2}):(\d{2})[ ]([+-]\d{2})(\d{2})\][ ]
         "([A-Z]+)[ ](\S+)(?:[ ]HTTP/[\d.]+)?"[ ](\d{3})[ ]}x
       MONTHS = %w[Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec].each.with_index(1).to_h.freeze
+
+      # Behind the size: referrer and client, whose words are not ours to read; names that people give to times; a time
+      # alone, and what nginx writes where a request went to several servers in turn.
+      QUOTED_TWICE = /\A\S+(?:[ ]"(?:[^"\\]|\\.)*"){2}/
+      TIMES = /\d+\.\d{3,6}(?:[ ]?[,:][ ]?(?:\d+\.\d{3,6}|-))*/
+      APP = /\b(?:urt|upstream_response_time|upstream_time)["']?[=:][ ]?"?(#{TIMES})/
+      CLIENT = /\b(?:rt|request_time)["']?[=:][ ]?"?(#{TIMES})/
+      ALONE = /(?<![^ "])(#{TIMES})(?![^ "\n\r])/
+
+      TIME_RESOLUTION_NS = Units::NS_PER_MS
 
       # The clock of the log, which decides how far instants can be told apart.
       RESOLUTION_NS = Units::NS_PER_S
@@ -23,10 +36,24 @@ module PumaTuner
         day, month, year, hour, minute, second = date
         at = Time.new(year.to_i, MONTHS.fetch(month) { return }, day.to_i, hour.to_i, minute.to_i, second.to_i,
           "#{offset_hours}:#{offset_minutes}")
-        Entry.new(at_ns: at.to_i * Units::NS_PER_S, http_method:, target:, status: status.to_i)
+        app_ns, client_ns = times(match.post_match)
+        Entry.new(at_ns: at.to_i * Units::NS_PER_S, http_method:, target:, status: status.to_i, app_ns:, client_ns:)
       rescue ArgumentError
         nil # no such day
       end
+
+      def self.timer = method(:entry)
+
+      # Without names, the client's is the longest, as it has the others in it; then the app's is the next.
+      def self.times(rest)
+        rest = rest.sub(QUOTED_TWICE, "")
+        return [APP, CLIENT].map { |name| sum_ns(rest[name, 1]) } if CLIENT.match?(rest) || APP.match?(rest)
+        client_ns, app_ns = rest.scan(ALONE).map { |(text)| sum_ns(text) }.max(2)
+        [app_ns, client_ns]
+      end
+
+      def self.sum_ns(text) = text&.scan(/\d+\.\d+/)&.sum { |one| AccessLog.ns_of(one) }
+      private_class_method :times, :sum_ns
     end
   end
 end

@@ -1,14 +1,9 @@
 # frozen_string_literal: true
 
-require "zlib"
-
 module PumaTuner
   module AccessLog
     # A log's entries, and how many lines were none, or were left out.
     class Reader
-      # So many lines decide which format it is.
-      PROBED_LINES = 200
-
       # Files that a web server or a content delivery network hands out before Puma sees anything.
       ASSET = /\.(?:css|js|mjs|map|png|jpe?g|gif|webp|avif|svg|ico|woff2?|ttf|eot|mp4|webm)\z/i
 
@@ -40,7 +35,7 @@ module PumaTuner
       # @return [Array<Entry>] ascending in time
       # @raise [UsageError] when there is none
       def entries
-        all = each_line.filter_map { |line| wanted(@format.entry(line)) }
+        all = Lines.new(@path).filter_map { |line| wanted(@format.entry(line)) }
         return all.sort_by(&:at_ns) if all.any?
         raise UsageError, "#{@path} holds no request that counts " \
           "(#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
@@ -49,43 +44,7 @@ module PumaTuner
 
       private
 
-      def each_line(&)
-        return enum_for(:each_line) unless block_given?
-        if packed?
-          unpacked { |line| yield line.force_encoding(Encoding::UTF_8).scrub("?") }
-        else
-          File.open(@path, "r:BOM|UTF-8") { |file| file.each_line { |line| yield line.scrub("?") } }
-        end
-      rescue SystemCallError, Zlib::Error => error
-        raise UsageError, "cannot read #{@path}: #{error.message}"
-      end
-
-      def packed? = File.binread(@path, 2) == "\x1F\x8B".b
-
-      # Reads all members of a file: a load balancer's logs are many small ones, which people put together with cat.
-      def unpacked(&)
-        File.open(@path, "rb") do |file|
-          until file.eof?
-            rest_bytes = read_member(Zlib::GzipReader.new(file), &)
-            file.pos -= rest_bytes
-          end
-        end
-      end
-
-      # @return [Integer] bytes that were read and are of the next one
-      def read_member(member, &)
-        member.each_line(&)
-        member.unused.to_s.bytesize.tap { member.finish }
-      end
-
-      def guessed
-        lines = each_line.first(PROBED_LINES)
-        name, count = FORMATS.to_h { |one| [one, lines.count { |line| AccessLog.format(one).entry(line) }] }
-          .max_by(&:last)
-        return AccessLog.format(name) if count.positive?
-        raise UsageError, "#{@path} is in no format that is known: its first #{lines.size} lines hold no request. " \
-          "Known are #{FORMATS.join(", ")}; --log-format names one."
-      end
+      def guessed = AccessLog.guess(Lines.new(@path).first(AccessLog::PROBED_LINES), @path)
 
       def wanted(entry)
         reason = entry ? reason_against(entry) : "lines that are no request"

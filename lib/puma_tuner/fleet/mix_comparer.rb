@@ -29,12 +29,11 @@ module PumaTuner
       # @return [MixShift, nil] nil where endpoints are not known
       def call
         return if names.empty? || @blocks.any? { |block| block.any? { |side| total(side).zero? } }
-        distance_ratio = distance(Array.new(@blocks.size, false))
-        if @days && @blocks.size >= DAYS_MIN
-          p_value = Stats::PermutationTest.p_value(@blocks.size, random: @random) { |swapped| distance(swapped) }
-        end
+        shares = Shares.new(@blocks.map { |block| block.map { |side| side.transform_values(&:count) } })
+        distance_ratio = shares.distance_ratio
+        p_value = shares.p_value(@random) if @days && @blocks.size >= DAYS_MIN
         shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= P_VALUE_MAX
-        MixShift.new(distance_ratio:, p_value:, shifted:, movers: movers.freeze,
+        MixShift.new(distance_ratio:, p_value:, shifted:, movers: shares.movers(MOVERS_MAX).freeze,
           p99_at_a_mix: (p99_at_a_mix if shifted))
       end
 
@@ -51,35 +50,6 @@ module PumaTuner
       def names = @names ||= @blocks.flatten(1).flat_map(&:keys).uniq
 
       def total(endpoints) = endpoints.values.sum(0.0, &:count)
-
-      # Returns the share of each endpoint, by block and side.
-      def shares
-        @shares ||= @blocks.map do |block|
-          block.map do |side|
-            all = total(side)
-            names.map { |name| (side[name]&.count || 0.0) / all }
-          end
-        end
-      end
-
-      # Blocks count alike, so that the group with more servers does not decide.
-      def mean_shares(swapped)
-        [0, 1].map do |side|
-          lists = shares.zip(swapped).map { |block, swap| block[swap ? 1 - side : side] }
-          lists.transpose.map { |column| column.sum / column.size }
-        end
-      end
-
-      def distance(swapped)
-        a, b = mean_shares(swapped)
-        a.zip(b).sum { |one, two| (one - two).abs } / 2
-      end
-
-      def movers
-        a, b = mean_shares(Array.new(@blocks.size, false))
-        names.zip(a, b).sort_by { |name, one, two| [-(one - two).abs, name] }.first(MOVERS_MAX)
-          .map { |name, one, two| Mover.new(endpoint: name, a_ratio: one, b_ratio: two) }
-      end
 
       # Direct standardisation: each endpoint of b counts as often as it did in a. Of endpoints that b was never asked
       # for nothing is known, and they are left out.

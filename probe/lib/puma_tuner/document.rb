@@ -21,6 +21,7 @@ module PumaTuner
       "load_outcome" => "Load::Outcome", "load_self_test" => "Load::SelfTest::Result",
       "profile" => "Profile::Costs", "profile_diff" => "Profile::CostDiff",
       "tradeoff" => "Tradeoff::Study", "fleet" => "Fleet::Comparison", "lanes" => "Lanes::Comparison",
+      "log_comparison" => "Compare::Outcome",
       "status" => "Top::Status", "trial" => "Trial::Outcome"
     }
 

@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+require "json"
+require "time"
+
+module PumaTuner
+  module AccessLog
+    # One line for each request of a Rails app, by the gem lograge, as words or as JSON:
+    #
+    #   I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b…] method=GET path=/articles/42 format=html
+    #   controller=ArticlesController action=show status=200 duration=12.34 view=5.60 db=1.20
+    #
+    # It tells no instant by itself: it stands before it (Ruby's logger, syslog, a collector of logs), or in a field.
+    module Lograge
+      WORDS = /\bmethod=([A-Z]+) path=(\S+) .*?\bstatus=(\d{3}) duration=(\d+(?:\.\d+)?)/
+      JSON_LINE = /\{.*"(?:method|duration)":.*\}/
+      INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/
+
+      RESOLUTION_NS = Units::NS_PER_US
+      TIME_RESOLUTION_NS = Units::NS_PER_MS / 100
+
+      # @param line [String]
+      # @return [Entry, nil]
+      def self.entry(line)
+        http_method, target, status, duration = fields(line)
+        instant = line[INSTANT] if http_method && target && duration
+        return unless instant
+        Entry.new(at_ns: at_ns(instant), http_method:, target:, status: status&.to_i,
+          app_ns: (Rational(duration.to_s) * Units::NS_PER_MS).round)
+      rescue ArgumentError
+        nil # no such day, or no such number
+      end
+
+      def self.timer = method(:entry)
+
+      def self.fields(line)
+        return $~.captures if WORDS.match(line)
+        json = line[JSON_LINE] or return
+        JSON.parse(json).values_at("method", "path", "status", "duration")
+      rescue JSON::ParserError
+        nil
+      end
+
+      # One without a zone is of the server's own, which nobody tells; then both logs are taken to be of the same.
+      def self.at_ns(instant)
+        zoned = instant.match?(/(?:Z|UTC|[+-]\d\d:?\d\d)\z/) ? instant : "#{instant}Z"
+        at = Time.parse(zoned.tr(",", "."))
+        at.to_i * Units::NS_PER_S + at.nsec
+      end
+      private_class_method :fields, :at_ns
+    end
+  end
+end

@@ -1,0 +1,248 @@
+# frozen_string_literal: true
+
+require "time"
+
+module PumaTuner
+  module Compare
+    # Two logs that were read, held against each other. Pure but for the random numbers it is given.
+    class Comparer
+      # name => ratio of a percentile; nil of the mean
+      METRICS = {"mean" => nil, "p50" => 0.5, "p90" => 0.9, "p99" => 0.99}.freeze
+
+      # An endpoint with fewer in one of the logs is not compared.
+      REQUESTS_MIN = 100
+
+      # So many requests have to be slower than a percentile for it to be one.
+      BEYOND_MIN = 10
+
+      # Endpoints among which the mix is made equal; those beyond are seldom asked for.
+      MIXED_MAX = 100
+
+      # With less of all requests in endpoints that both were asked for, nothing can be said at an equal mix.
+      COVERED_MIN_RATIO = 0.5
+
+      # Requests per second that differ by more are worth a word, as queues grow with them.
+      TRAFFIC_TOLERANCE_RATIO = 0.1
+
+      # Of hours that the other log does not have; fewer requests are not worth a word.
+      LEFT_HOURS_MIN_RATIO = 0.01
+
+      # A standard deviation of so many is within 3%.
+      RESAMPLES_COUNT = 500
+
+      LEVEL_RATIO = 0.95
+
+      # Of Probe::Histogram's buckets.
+      BUCKET_ERROR_RATIO = Probe::Histogram::RELATIVE_ERROR
+      private_constant :BUCKET_ERROR_RATIO
+
+      # @param a [Log] that was read
+      # @param b [Log] that was read
+      # @param seen_from [String] one of Log::SEEN_FROM
+      # @param random [Random]
+      # @param endpoints_max [Integer] the most frequent are told of
+      # @param resolution_ns [Integer] of both logs' times
+      def initialize(a, b, seen_from:, random:, endpoints_max:, resolution_ns:)
+        @logs = [a, b]
+        @seen_from = seen_from
+        @random = random
+        @endpoints_max = endpoints_max
+        @resolution_ns = resolution_ns
+        @tallies = @logs.map(&:tally)
+        span_s = @tallies.map(&:span_s).max
+        @tallies.each { |tally| tally.widen(span_s) }
+        @pairing = Pairing.new(*@tallies)
+        @blocks = @pairing.blocks
+        @blocks_count = @pairing.blocks_count
+      end
+
+      # @param command [String, nil] to repeat it
+      # @return [Outcome]
+      # @raise [InvalidMeasurement] when the logs have no time with requests that count in common
+      def call(command: nil)
+        cells
+        ensure_any
+        statistics = Statistics.new(**sides, told:, mixed: covered_ratio >= COVERED_MIN_RATIO ? mixed : [])
+        results = Stats::BlockBootstrap.of(@blocks_count, random: @random, resamples_count: RESAMPLES_COUNT) do |weights|
+          statistics.call(weights)
+        end
+        found = statistics.keys.zip(results).to_h
+        judged = judge(found)
+        rows = overall_rows(statistics, found, judged)
+        Outcome.new(a: facts(0), b: facts(1), rows: rows.freeze, endpoints: endpoints(statistics, found, judged).freeze,
+          mix: mix(found), mix_rows: mix_rows(found), covered_ratio:, pairing: @pairing.kind,
+          span_s: @tallies.first.span_s, block_s: @pairing.block_s, blocks_count: @blocks_count,
+          correlation_s: @pairing.correlation_s, reason: @pairing.reason, remarks: remarks(rows).freeze, command:,
+          started_at: Time.now.utc.iso8601)
+      end
+
+      private
+
+      # @return [Hash{String => Array(Array<Tally::Cell>, Array<Tally::Cell>)}] of both logs, by endpoint and block
+      def cells
+        @cells ||= begin
+          places = [0, 1].map do |side|
+            @pairing.pairs.zip(@blocks).flat_map { |pair, block| pair[side].map { |span| [span, block] } }.to_h
+          end
+          names = @tallies.flat_map { |tally| tally.cells.keys }.uniq
+          names.to_h { |name| [name, [0, 1].map { |side| by_block(@tallies[side].cells[name].to_h, places[side]) }] }
+        end
+      end
+
+      def by_block(by_span, places)
+        blocks = Array.new(@blocks_count) { Tally::Cell.empty }
+        by_span.each { |span, cell| blocks[places[span]].add(cell) if places.key?(span) }
+        blocks
+      end
+
+      def ensure_any
+        return if [0, 1].all? { |side| count(cells.values.flat_map { |both| both[side] }).positive? }
+        raise InvalidMeasurement, "the logs have no time in common in which both served a request without an error; " \
+          "take logs of the same hours"
+      end
+
+      def count(list) = list.sum(&:count)
+
+      # @return [Hash{String => Array(Integer, Integer)}] requests of both, the most frequent first
+      def counts
+        @counts ||= cells.transform_values { |both| both.map { |list| count(list) } }
+          .sort_by { |name, numbers| [-numbers.sum, name] }.to_h
+      end
+
+      def comparable = @comparable ||= counts.select { |_, numbers| numbers.min >= REQUESTS_MIN }.keys
+
+      def told = comparable.first(@endpoints_max)
+
+      def mixed = comparable.first(MIXED_MAX)
+
+      def covered_ratio
+        @covered_ratio ||= [0, 1].map { |side|
+          counts.values_at(*mixed).sum { |numbers| numbers[side] }.fdiv(counts.values.sum { |numbers| numbers[side] })
+        }.min
+      end
+
+      def sides
+        buckets = cells.values.flatten.flat_map { |cell| cell.buckets.keys }.uniq.sort
+        all = [0, 1].map { |side| merged(cells.values.map { |both| both[side] }) }
+        {buckets:, all: all.map { |list| Durations.new(list, buckets) }, errors: all, seconds: [0, 1].map { |side| @pairing.seconds(side) },
+         endpoints: comparable.to_h { |name| [name, cells[name].map { |list| Durations.new(list, buckets) }] }}
+      end
+
+      def merged(lists)
+        Array.new(@blocks_count) { |block| lists.each_with_object(Tally::Cell.empty) { |list, sum| sum.add(list[block]) } }
+      end
+
+      # Outcomes of all that is compared, corrected together for being many.
+      def judge(found)
+        return {} if @pairing.reason
+        results = found.select { |(about, metric), result| result && decisive?(about, metric, found) }
+        raised = Stats::Holm.adjust(results.transform_values(&:p_value))
+        results.to_h { |key, result| [key, outcome(result, raised.fetch(key))] }
+      end
+
+      def decisive?(about, metric, found)
+        return false if metric == "rate" || metric == "refused" || about == :mix
+        about != :all || metric == "failed" || found[[:adjusted, metric]].nil?
+      end
+
+      def outcome(result, p_value)
+        return :not_shown if p_value > 1 - LEVEL_RATIO
+        result.log.negative? ? :better : :worse
+      end
+
+      def overall_rows(statistics, found, judged)
+        durations = METRICS.keys.map do |metric|
+          row(metric, statistics, :all, found, judged, adjusted: found[[:adjusted, metric]])
+        end
+        [*durations, *%w[failed refused rate].map { |metric| row(metric, statistics, :all, found, judged) }]
+      end
+
+      # Words and units of what is no time.
+      LABELS = {"rate" => ["requests/s", "per_s"], "failed" => ["status 500 and above", "ratio"],
+                "refused" => ["status 400 to 499", "ratio"]}.freeze
+      private_constant :LABELS
+
+      def row(metric, statistics, about, found, judged, adjusted: nil)
+        label, unit = LABELS.fetch(metric) { [metric, "ns"] }
+        a, b = statistics.values(about, metric)
+        ratio = found[[about, metric]]
+        outcome = judged[[:adjusted, metric]] if about == :all
+        outcome ||= judged[[about, metric]]
+        decided = METRICS.key?(metric) || metric == "failed"
+        reason = (@pairing.reason || (:few_requests if METRICS.key?(metric) && ratio.nil?)) if decided
+        Fleet::Row.new(name: metric, label:, unit:, a:, b:, ratio: ratio&.estimate, adjusted: adjusted&.estimate,
+          error_ratio: error_ratio(metric, a, b), outcome: decided ? outcome || :not_shown : nil, reason:)
+      end
+
+      def error_ratio(metric, a, b)
+        return unless METRICS[metric]
+        [(@resolution_ns / 2.0 / [a, b].compact.min if a&.positive? && b&.positive?), BUCKET_ERROR_RATIO].compact.max
+      end
+
+      def endpoints(statistics, found, judged)
+        counts.filter_map do |name, (a_count, b_count)|
+          next if a_count + b_count == 0
+          rows = told.include?(name) ? METRICS.keys.map { |metric| row(metric, statistics, name, found, judged) } : []
+          Endpoint.new(endpoint: name, a_count:, b_count:, rows: rows.freeze,
+            reason: (why_not(name, a_count, b_count) if rows.empty?))
+        end
+      end
+
+      def why_not(name, a_count, b_count)
+        return :only_in_b if a_count.zero?
+        return :only_in_a if b_count.zero?
+        comparable.include?(name) ? :not_asked : :few_requests
+      end
+
+      # The same test as a fleet's, of blocks instead of days.
+      def mix(found)
+        blocks = Array.new(@blocks_count) do |block|
+          [0, 1].map { |side| cells.transform_values { |both| both[side][block].count } }
+        end
+        blocks = blocks.select { |block| block.all? { |side| side.values.sum.positive? } }
+        return if counts.size < 2 || blocks.empty?
+        shares = Fleet::Shares.new(blocks)
+        p_value = shares.p_value(@random) if @pairing.reason.nil? && blocks.size >= Fleet::MixComparer::DAYS_MIN
+        distance_ratio = shares.distance_ratio
+        shifted = distance_ratio >= Fleet::MixComparer::DISTANCE_MIN_RATIO && !p_value.nil? &&
+          p_value <= Fleet::MixComparer::P_VALUE_MAX
+        Fleet::MixShift.new(distance_ratio:, p_value:, shifted:,
+          movers: shares.movers(Fleet::MixComparer::MOVERS_MAX).freeze,
+          p99_at_a_mix: (found[[:adjusted, "p99"]]&.estimate if shifted))
+      end
+
+      def mix_rows(found)
+        METRICS.keys.filter_map { |metric| [metric, found[[:mix, metric]]&.estimate] if found[[:mix, metric]] }.to_h.freeze
+      end
+
+      def facts(side)
+        log, tally = @logs[side], @tallies[side]
+        begins_at, ends_at = [tally.first_ns, tally.last_ns].map { |ns| Time.at(ns / Units::NS_PER_S).utc.iso8601 }
+        Facts.new(name: log.path == AccessLog::Lines::STANDARD_INPUT ? log.path : File.basename(log.path),
+          format: log.format_name, seen_from: @seen_from, begins_at:, ends_at:, requests_count: tally.requests_count,
+          compared_count: compared_count(side), left_out: log.left_out.transform_keys(&:to_s).freeze,
+          resolution_ns: @resolution_ns)
+      end
+
+      def compared_count(side) = cells.values.sum { |both| both[side].sum(&:requests_count) }
+
+      def remarks(rows)
+        formats = @logs.map(&:format_name)
+        rate = rows.find { |row| row.name == "rate" }.ratio
+        [
+          (Statement.of(:other_formats, a: formats.first, b: formats.last) if formats.uniq.size > 1),
+          *[0, 1].filter_map { |side| left_hours(side) },
+          (Statement.of(:other_traffic, ratio: rate) if rate && !rate.covers?(1) && (rate.value - 1).abs > TRAFFIC_TOLERANCE_RATIO),
+          (Statement.of(:other_endpoints, covered_ratio:) if covered_ratio < 1 - LEFT_HOURS_MIN_RATIO),
+          (Statement.of(:less_than_days) if @pairing.kind == :hours)
+        ].compact
+      end
+
+      def left_hours(side)
+        return if @pairing.kind == :order
+        left_ratio = 1 - compared_count(side).fdiv(@tallies[side].requests_count)
+        Statement.of(:left_hours, log: Fleet::Reader::NAMES[side], ratio: left_ratio) if left_ratio > LEFT_HOURS_MIN_RATIO
+      end
+    end
+  end
+end

@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+module PumaTuner
+  module Compare
+    # Which spans of two logs are held against each other, and in how long blocks they are drawn.
+    #
+    # Traffic goes by the hour and by the day of the week, so spans of the same time are paired: of the week where both
+    # logs have enough days in common, else of the day, several days of one log being added up. Logs that have no hour in
+    # common are paired in the order of their spans, and then nothing is shown.
+    class Pairing
+      WEEK_S = 604_800
+      DAY_S = 86_400
+
+      # Why nothing is shown, whatever the figures are. other_hours: the logs have no time of the day in common, and
+      # traffic differs between hours; few_blocks: too little time for an interval; short_blocks: what disturbs the
+      # server lasts so long that no blocks are independent of each other
+      REASONS = %i[other_hours few_blocks short_blocks].freeze
+
+      # Fewer days are no blocks, and hours are taken.
+      DAYS_MIN = Stats::BlockBootstrap::BLOCKS_MIN
+
+      # A day counts when it has as many spans as this share of the fullest one's.
+      DAY_MIN_RATIO = 0.5
+
+      # Blocks of hours are not as good as days, so that it takes more of them; more than the most only make them short.
+      BLOCKS_MIN = 8
+      BLOCKS_MAX = 24
+
+      # A block is as many times as long as what disturbs lasts (the integrated autocorrelation time). By simulation
+      # (test/compare/comparer_test.rb), with 2 equal logs are called different more often than promised.
+      CORRELATION_FACTOR = 5
+
+      # @return [Symbol] :week, :hours or :order
+      attr_reader :kind
+
+      # @return [Array<Array(Array<Integer>, Array<Integer>)>] numbers of the spans of both, by pair, in order
+      attr_reader :pairs
+
+      # @param a [Tally]
+      # @param b [Tally] whose spans are as long
+      def initialize(a, b)
+        @tallies = [a, b]
+        @span_s = a.span_s
+        @kind, @pairs = week || hours || order
+      end
+
+      # @return [Array<Integer>] the number of the block of each pair, from 0
+      def blocks
+        return @pairs.map { |(span, *), _| day(slot(span, WEEK_S)) }.then { |days| days.map(&days.uniq.method(:index)) } if days?
+        Array.new(@pairs.size) { |index| index * blocks_count / @pairs.size }
+      end
+
+      # @return [Integer]
+      def blocks_count
+        return blocks.uniq.size if days?
+        [[@pairs.size / block_spans, BLOCKS_MAX].min, [BLOCKS_MIN, @pairs.size].min].max
+      end
+
+      # @return [Integer] seconds
+      def block_s = days? ? DAY_S : @pairs.size * @span_s / blocks_count
+
+      # @return [Float, nil] seconds
+      def correlation_s = correlation_spans&.*(@span_s)
+
+      # @return [Symbol, nil] one of REASONS
+      def reason
+        return :other_hours if @kind == :order
+        return if days?
+        return :few_blocks if @pairs.size < BLOCKS_MIN
+        :short_blocks if @pairs.size / block_spans < BLOCKS_MIN
+      end
+
+      # @param side [Integer] 0 or 1
+      # @return [Float] seconds of that log that are compared; of its first and last span, those since it began
+      def seconds(side)
+        tally = @tallies[side]
+        @pairs.flat_map { |pair| pair[side] }.sum do |span|
+          begins_s, ends_s = [span, span + 1].map { |number| number * @span_s.to_f }
+          first_s, last_s = [tally.first_ns, tally.last_ns].map { |ns| ns.fdiv(Units::NS_PER_S) }
+          [[ends_s, last_s].min - [begins_s, first_s].max, 0.0].max
+        end
+      end
+
+      private
+
+      def days? = @kind == :week
+
+      def slot(span, cycle_s) = span % (cycle_s / @span_s)
+
+      def day(slot) = slot * @span_s / DAY_S
+
+      # @return [Hash{Integer => Array(Array, Array)}] spans of both, by what they have in common
+      def common(cycle_s)
+        a, b = @tallies.map { |tally| tally.spans.group_by { |span| slot(span, cycle_s) } }
+        (a.keys & b.keys).sort.to_h { |slot| [slot, [a[slot], b[slot]]] }
+      end
+
+      def week
+        found = common(WEEK_S)
+        sizes = found.keys.group_by { |slot| day(slot) }.transform_values(&:size)
+        full = sizes.select { |_, size| size >= sizes.values.max * DAY_MIN_RATIO }
+        [:week, found.select { |slot, _| full.key?(day(slot)) }.values] if full.size >= DAYS_MIN && DAY_S / @span_s > 1
+      end
+
+      def hours
+        pairs = common(DAY_S).values
+        [:hours, pairs] if pairs.size >= [BLOCKS_MIN, *@tallies.map { |tally| tally.spans.size }].min
+      end
+
+      def order
+        a, b = @tallies.map(&:spans)
+        [:order, a.first(b.size).zip(b).map { |pair| pair.map { |span| [span] } }]
+      end
+
+      def block_spans = [(CORRELATION_FACTOR * (correlation_spans || 1)).ceil, 1].max
+
+      # The integrated autocorrelation time of what the logs differ in, span by span (Geyer, "Practical Markov Chain
+      # Monte Carlo", 1992: the initial positive sequence).
+      def correlation_spans
+        return @correlation_spans if defined?(@correlation_spans)
+        series = differences
+        @correlation_spans = (autocorrelation_time(series) if series.size >= BLOCKS_MIN)
+      end
+
+      # Returns the logarithm of b's mean over a's, by pair.
+      def differences
+        means = @tallies.map { |tally| totals(tally) }
+        @pairs.filter_map do |pair|
+          a, b = pair.zip(means).map do |spans, by_span|
+            counts, sums = spans.map { |span| by_span.fetch(span, [0, 0]) }.transpose.map(&:sum)
+            sums.fdiv(counts) if counts.positive? && sums.positive?
+          end
+          Math.log(b / a) if a && b
+        end
+      end
+
+      def totals(tally)
+        tally.cells.each_value.with_object({}) do |by_span, all|
+          by_span.each do |span, cell|
+            sum = (all[span] ||= [0, 0])
+            sum[0] += cell.count
+            sum[1] += cell.sum_ns
+          end
+        end
+      end
+
+      def autocorrelation_time(series)
+        mean = series.sum / series.size
+        off = series.map { |one| one - mean }
+        variance = off.sum { |one| one * one }
+        return 1.0 if variance < 1e-12
+        rho = ->(lag) { off.each_cons(lag + 1).sum { |cons| cons.first * cons.last } / variance }
+        sum = 2 * (1 + rho.call(1)) - 1
+        (2..series.size / 2 - 1).step(2) do |lag|
+          two = rho.call(lag) + rho.call(lag + 1)
+          break unless two.positive?
+          sum += 2 * two
+        end
+        [sum, 1.0].max
+      end
+    end
+  end
+end
