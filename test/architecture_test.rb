@@ -34,6 +34,7 @@ class ArchitectureTest < TunerTest
     "lanes" => %w[ground probe],
     "fleet" => %w[ground probe export stats],
     "access_log" => %w[ground probe load],
+    "compare" => %w[ground probe stats fleet access_log],
     "app_routes" => %w[ground host],
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
@@ -43,7 +44,7 @@ class ArchitectureTest < TunerTest
     # Which know blocks, and no stage that these tell of; and no section knows who prints it
     "report/writers" => %w[ground report],
     "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff lanes fleet trial access_log
-      app_routes tuner report top],
+      compare app_routes tuner report top],
     "labs/harness" => %w[ground probe stats host prove report report/writers cli]
   }.freeze
 

@@ -9,6 +9,7 @@ module PumaTuner
     autoload :AdviceWords, "puma_tuner/report/advice_words"
     autoload :Blocks, "puma_tuner/report/blocks"
     autoload :Columns, "puma_tuner/report/columns"
+    autoload :CompareWords, "puma_tuner/report/compare_words"
     autoload :ComparisonRows, "puma_tuner/report/comparison_rows"
     autoload :Contents, "puma_tuner/report/contents"
     autoload :Facts, "puma_tuner/report/facts"
@@ -51,6 +52,7 @@ module PumaTuner
       autoload :Holders, "puma_tuner/report/sections/holders"
       autoload :Lanes, "puma_tuner/report/sections/lanes"
       autoload :Load, "puma_tuner/report/sections/load"
+      autoload :LogComparison, "puma_tuner/report/sections/log_comparison"
       autoload :Machine, "puma_tuner/report/sections/machine"
       autoload :Profile, "puma_tuner/report/sections/profile"
       autoload :Proof, "puma_tuner/report/sections/proof"
@@ -83,7 +85,7 @@ module PumaTuner
       observation: :Tuning, workload: :Tuning, machine: :Tuning, sweep: :Tuning, advice_list: :Tuning,
       verdict: :Tuning, tuning: :Tuning, load_outcome: :Load, load_self_test: :SelfTest,
       profile: :Profile, profile_diff: :CostDiff, tradeoff: :Tradeoff, fleet: :Fleet, lanes: :Lanes,
-      status: :Status, trial: :Trial
+      status: :Status, trial: :Trial, log_comparison: :LogComparison
     }.freeze
 
     @others = {}

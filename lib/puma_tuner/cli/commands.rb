@@ -7,6 +7,7 @@ module PumaTuner
       autoload :Advise, "puma_tuner/cli/commands/advise"
       autoload :Auto, "puma_tuner/cli/commands/auto"
       autoload :Calibrate, "puma_tuner/cli/commands/calibrate"
+      autoload :Compare, "puma_tuner/cli/commands/compare"
       autoload :Completion, "puma_tuner/cli/commands/completion"
       autoload :Diff, "puma_tuner/cli/commands/diff"
       autoload :Fleet, "puma_tuner/cli/commands/fleet"
@@ -30,6 +31,7 @@ module PumaTuner
         "tune" => :Tune, "measure" => :Measure, "model" => :Model, "predict" => :Predict, "advise" => :Advise,
         "prove" => :Prove, "report" => :Report, "profile" => :Profile, "diff" => :Diff, "tradeoff" => :Tradeoff,
         "lanes" => :Lanes, "requests" => :Requests, "load" => :Load, "calibrate" => :Calibrate, "fleet" => :Fleet,
+        "compare" => :Compare,
         "top" => :Top, "trial" => :Trial, "auto" => :Auto, "completion" => :Completion, "version" => :Version
       }.freeze
 

@@ -205,11 +205,14 @@ module PumaTuner
           [:exclude, :list, "PATTERN,…", "paths to leave out, such as '/admin/*'"]
         ],
         "Log" => [
-          [:log_format, :text, "FORMAT", "format of the log: alb, combined or rails", {usual: "recognised by its " \
+          [:log_format, :text, "FORMAT", "format of the log: alb, combined, lograge or rails", {usual: "recognised by its " \
             "first lines"}],
           [:methods, :list, "METHOD,…", "methods to include; others than GET change data when they are sent again",
             {default: "GET"}],
           [:assets, :flag, nil, "include images, stylesheets and scripts"],
+          [:seen_from, :text, "WHO", "which time of a request: app (what the app took, as who asked it saw it) or " \
+            "client (until the client had its response)", {usual: "app, where both logs tell it"}],
+          [:grouping, :file, "FILE", "Ruby file that calls PumaTuner.group_endpoints; endpoints are named by it"],
           [:top, :count, "N", "how many kinds of requests to keep, the most frequent " \
             "first", {default: "200", limits: 1..1_000}],
           [:keep_values, :flag, nil, "write the values in paths and queries into a data file; " \

@@ -33,6 +33,7 @@ module PumaTuner
           top        a running server, as it is now              puma_tuner top
           calibrate  what this machine costs, measured once      puma_tuner calibrate
           fleet      groups of servers, by Prometheus            puma_tuner fleet --a '{yjit="off"}' --b '{yjit="on"}'
+          compare    two logs: before and after a change         puma_tuner compare before.log after.log
           trial      other threads on a server that serves       puma_tuner trial --threads 3 --for 10m
           auto       the same again and again, by forecasts      puma_tuner auto --act observe
           lab        published claims, repeated (in a checkout)  puma_tuner lab list

@@ -18,6 +18,8 @@ module PumaTuner
       # Endpoints among which the mix is made equal; those beyond are seldom asked for.
       MIXED_MAX = 100
 
+      MIXED_BLOCKS_MIN = 6
+
       # With less of all requests in endpoints that both were asked for, nothing can be said at an equal mix.
       COVERED_MIN_RATIO = 0.5
 
@@ -113,7 +115,12 @@ module PumaTuner
 
       def told = comparable.first(@endpoints_max)
 
-      def mixed = comparable.first(MIXED_MAX)
+      # Those that come in so many blocks that hardly a drawing has none of them.
+      def mixed
+        @mixed ||= comparable.first(MIXED_MAX).select do |name|
+          cells[name].all? { |list| list.count { |cell| cell.count.positive? } >= [MIXED_BLOCKS_MIN, @blocks_count].min }
+        end
+      end
 
       def covered_ratio
         @covered_ratio ||= [0, 1].map { |side|
@@ -123,13 +130,17 @@ module PumaTuner
 
       def sides
         buckets = cells.values.flatten.flat_map { |cell| cell.buckets.keys }.uniq.sort
-        all = [0, 1].map { |side| merged(cells.values.map { |both| both[side] }) }
-        {buckets:, all: all.map { |list| Durations.new(list, buckets) }, errors: all, seconds: [0, 1].map { |side| @pairing.seconds(side) },
+        all, together = [cells.values, cells.values_at(*mixed)].map { |some| [0, 1].map { |side| merged(some, side) } }
+        {buckets:, errors: all, seconds: [0, 1].map { |side| @pairing.seconds(side) },
+         all: all.map { |list| Durations.new(list, buckets) },
+         mixed_together: together.map { |list| Durations.new(list, buckets) },
          endpoints: comparable.to_h { |name| [name, cells[name].map { |list| Durations.new(list, buckets) }] }}
       end
 
-      def merged(lists)
-        Array.new(@blocks_count) { |block| lists.each_with_object(Tally::Cell.empty) { |list, sum| sum.add(list[block]) } }
+      def merged(some, side)
+        Array.new(@blocks_count) do |block|
+          some.each_with_object(Tally::Cell.empty) { |both, sum| sum.add(both[side][block]) }
+        end
       end
 
       # Outcomes of all that is compared, corrected together for being many.

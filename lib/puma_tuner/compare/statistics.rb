@@ -18,7 +18,8 @@ module PumaTuner
       # @param endpoints [Hash{String => Array(Durations, Durations)}]
       # @param told [Array<String>] endpoints that are told of
       # @param mixed [Array<String>] endpoints among which the mix is made equal; empty: it is not
-      def initialize(buckets:, all:, errors:, seconds:, endpoints:, told:, mixed:)
+      # @param mixed_together [Array(Durations, Durations)] of all these endpoints
+      def initialize(buckets:, all:, errors:, seconds:, endpoints:, told:, mixed:, mixed_together:)
         @buckets = buckets
         @all = all
         @errors = errors
@@ -26,6 +27,7 @@ module PumaTuner
         @endpoints = endpoints
         @told = told
         @mixed = endpoints.values_at(*mixed)
+        @mixed_together = mixed_together
         @once = Array.new(errors.first.size, 1)
         @keys = make_keys
       end
@@ -80,15 +82,10 @@ module PumaTuner
       end
 
       def mixes(weights)
-        a, own, at_a_mix = [[], [], []]
-        @mixed.each do |one, two|
-          counts = [one, two].map { |durations| durations.count(weights) }
-          next if counts.include?(0)
-          a << [one, 1]
-          own << [two, 1]
-          at_a_mix << [two, counts.first.fdiv(counts.last)]
-        end
-        return {} if a.empty?
+        counts = @mixed.map { |both| both.map { |one| one.count(weights) } }
+        return {} if @mixed.empty? || counts.any? { |_, two| two.zero? }
+        at_a_mix = @mixed.zip(counts).map { |(_, two), (a_count, b_count)| [two, a_count.fdiv(b_count)] }
+        a, own = @mixed_together.map { |one| [[one, 1]] }
         @keys.select { |about, _| about == :adjusted }.flat_map { |_, metric|
           before, after, equal = [a, own, at_a_mix].map { |list| of(list, metric, weights) }
           [[[:adjusted, metric], log([before, equal])], [[:mix, metric], log([equal, after])]]

@@ -8,7 +8,7 @@ module PumaTuner
     class Tally
       # Each divides the next.
       LENGTHS_S = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].freeze
-      SPANS_MAX = 240
+      SPANS_MAX = 480
 
       # More are counted together: paths of a scheme that can't be seen through must not fill the memory.
       ENDPOINTS_MAX = 1_000

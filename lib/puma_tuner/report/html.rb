@@ -15,6 +15,7 @@ module PumaTuner
       autoload :LaneChart, "puma_tuner/report/html/lane_chart"
       autoload :LatencyChart, "puma_tuner/report/html/latency_chart"
       autoload :LineChart, "puma_tuner/report/html/line_chart"
+      autoload :LogChart, "puma_tuner/report/html/log_chart"
       autoload :Page, "puma_tuner/report/html/page"
       autoload :RatioChart, "puma_tuner/report/html/ratio_chart"
       autoload :RoundsChart, "puma_tuner/report/html/rounds_chart"

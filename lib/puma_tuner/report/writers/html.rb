@@ -51,6 +51,7 @@ module PumaTuner
           rounds: [:rounds_chart, ->(contents) { Report::Html::RoundsChart.new(contents) }],
           curves: [:line_chart, ->(contents) { Report::Html::Curves.of(contents) }],
           fleet: [:fleet_chart, ->(comparison) { Report::Html::FleetChart.new(comparison) }],
+          log_comparison: [:log_chart, ->(outcome) { Report::Html::LogChart.new(outcome) }],
           tradeoff: [:tradeoff_chart, ->(study) { Report::Html::TradeoffChart.new(study) }],
           lanes: [:lane_chart, ->(subject) { Report::Html::LaneChart.new(*subject) }],
           flame: [:flame_graph, ->(costs) { Report::Html::FlameGraph.new(costs) }]

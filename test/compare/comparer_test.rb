@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "made_logs"
+
+class CompareComparerTest < TunerTest
+  include MadeLogs
+
+  def next_day(random, **) = log(random, begins_s: MONDAY_S + DAY_S, **)
+
+  test "an endpoint that got slower is found, by how much, and no other is accused" do
+    random = Random.new(1)
+    outcome = compare(log(random, per_s: 5), next_day(random, per_s: 5, slower: {"GET /articles" => 1.3}), random)
+    assert_nil outcome.reason
+    slow, *others = outcome.endpoints.sort_by { |one| (one.endpoint == "GET /articles") ? 0 : 1 }
+    %w[mean p50 p90].each do |metric|
+      row = slow.rows.find { |one| one.name == metric }
+      assert_equal :worse, row.outcome, metric
+      assert_in_delta 1.3, row.ratio.value, 0.1, metric
+      assert row.ratio.covers?(1.3), "#{metric} #{row.ratio}"
+    end
+    assert_equal [:not_shown], others.flat_map(&:rows).map(&:outcome).uniq
+  end
+
+  test "a changed mix alone is no change of endpoints" do
+    random = Random.new(2)
+    outcome = compare(log(random, per_s: 5), next_day(random, per_s: 5, shares: {"GET /articles/:id" => 0.5, "POST /orders" => 0.3}), random)
+    mean = outcome.row("mean")
+    assert_operator mean.ratio.low, :>, 1.5
+    assert mean.adjusted.covers?(1), mean.adjusted.to_s
+    assert_in_delta mean.ratio.value, mean.adjusted.value * outcome.mix_rows["mean"].value, 0.001
+    assert_equal [:not_shown], outcomes(outcome).uniq
+    assert_equal true, outcome.mix.shifted
+    assert_in_delta 0.2, outcome.mix.distance_ratio, 0.03
+    assert_equal ["GET /articles/:id", "POST /orders"], outcome.mix.movers.first(2).map(&:endpoint).sort
+  end
+
+  test "a changed mix does not hide what became slower, and is told apart from it" do
+    random = Random.new(3)
+    outcome = compare(log(random, per_s: 5), next_day(random, per_s: 5, shares: {"GET /articles/:id" => 0.8, "POST /orders" => 0.0}, slower: {"GET /articles" => 1.5, "GET /articles/:id" => 1.5}), random)
+    assert_operator outcome.row("mean").ratio.value, :<, 1.05
+    # POST /orders is in the first log only, and nothing is known of it.
+    assert_equal :only_in_a, outcome.endpoint("POST /orders").reason
+    assert_in_delta 1.5, outcome.row("mean").adjusted.value, 0.1
+    assert_equal :worse, outcome.row("mean").outcome
+    assert_includes outcome.remarks.map(&:kind), :other_endpoints
+  end
+
+  # @return [Array<Compare::Outcome>] of logs that differ in nothing
+  def equal_logs(count, **)
+    random = Random.new(4)
+    Array.new(count) { compare(log(random, **), next_day(random, **), random) }
+  end
+
+  test "equal logs are called different one time in twenty at most" do
+    decided = equal_logs(20, per_s: 1, lasts_s: 20, drift: 0.15).select { |outcome| outcome.reason.nil? }
+    assert_operator decided.size, :>=, 15
+    assert_operator decided.count { |outcome| (outcomes(outcome) - [:not_shown]).any? }, :<=, 1
+  end
+
+  test "where what disturbs lasts for a good part of the log, nothing is shown, as short blocks would call equal logs different" do
+    outcomes = equal_logs(8, lasts_s: 600, drift: 0.3)
+    assert_operator outcomes.count { |outcome| outcome.reason == :short_blocks }, :>=, 4
+    alarms = outcomes.select { |outcome| outcome.reason == :short_blocks }.count { |outcome| !outcome.row("mean").ratio.covers?(1) }
+    assert_operator alarms, :>=, 2, "as their intervals are too narrow"
+    assert_equal [:not_shown], outcomes.select(&:reason).flat_map { |outcome| outcomes(outcome) }.uniq
+  end
+
+  def outcomes(outcome) = MadeLogs.outcomes(outcome)
+
+  test "hours are paired: of a longer log, those of the shorter one are compared, and the rest is told" do
+    random = Random.new(5)
+    outcome = compare(log(random, begins_s: MONDAY_S - 3_600, seconds: 3 * 3_600), next_day(random), random)
+    assert_equal :hours, outcome.pairing
+    left = outcome.remarks.find { |one| one.kind == :left_hours }
+    assert_equal "a", left.facts["log"]
+    assert_in_delta 2 / 3.0, left.facts["ratio"], 0.03
+    assert_in_delta 1, outcome.row("rate").ratio.value, 0.05
+  end
+
+  test "logs of other hours of the day decide nothing" do
+    random = Random.new(6)
+    outcome = compare(log(random), log(random, begins_s: MONDAY_S + 4 * 3_600, slower: {"GET /articles" => 2}), random)
+    assert_equal [:other_hours, :order], [outcome.reason, outcome.pairing]
+    assert_equal [:not_shown], outcomes(outcome).uniq
+    assert_operator outcome.row("mean").ratio.value, :>, 1
+  end
+
+  test "weeks are paired by their days, which are the blocks" do
+    random = Random.new(7)
+    week = {seconds: 7 * DAY_S, per_s: 0.05}
+    outcome = compare(log(random, **week), log(random, begins_s: MONDAY_S + 7 * DAY_S, **week, slower: ENDPOINTS.transform_values { 1.2 }), random)
+    assert_equal [:week, DAY_S, nil], [outcome.pairing, outcome.block_s, outcome.reason]
+    assert_operator outcome.blocks_count, :>=, 7
+    assert_equal :worse, outcome.row("mean").outcome
+    assert_in_delta 1.2, outcome.row("mean").adjusted.value, 0.03
+    refute_includes outcome.remarks.map(&:kind), :less_than_days
+  end
+
+  test "too few requests make no comparison, and too few beyond a percentile no percentile" do
+    random = Random.new(8)
+    outcome = compare(log(random, per_s: 0.3), next_day(random, per_s: 0.3), random)
+    assert_equal :few_requests, outcome.endpoint("POST /orders").reason
+    assert_empty outcome.endpoint("POST /orders").rows
+    p99 = outcome.endpoint("GET /articles/:id").rows.find { |row| row.name == "p99" }
+    assert_equal [nil, :not_shown, :few_requests], [p99.ratio, p99.outcome, p99.reason]
+    assert_operator p99.a, :>, 0
+  end
+
+  test "errors are no times, and more of them are worse" do
+    random = Random.new(9)
+    outcome = compare(log(random, per_s: 5, failing_ratio: 0.01), next_day(random, per_s: 5, failing_ratio: 0.03), random)
+    failed = outcome.row("failed")
+    assert_in_delta 0.01, failed.a, 0.003
+    assert_in_delta 3, failed.ratio.value, 1
+    assert_equal :worse, failed.outcome
+    assert_equal :not_shown, outcome.row("mean").outcome
+  end
+
+  test "more traffic is told, as queues are its" do
+    random = Random.new(10)
+    outcome = compare(log(random), next_day(random, per_s: 3), random)
+    said = outcome.remarks.find { |one| one.kind == :other_traffic }
+    assert_in_delta 1.5, said.facts["ratio"].first, 0.05
+    assert_nil outcome.row("rate").outcome
+  end
+
+  test "only so many endpoints are compared as were asked for" do
+    random = Random.new(11)
+    outcome = compare(log(random), next_day(random), random, endpoints_max: 1)
+    assert_equal [nil, :not_asked, :not_asked], outcome.endpoints.map(&:reason)
+  end
+
+  test "logs whose requests all failed can't be compared" do
+    random = Random.new(12)
+    assert_match(/no time in common/, assert_raises(PumaTuner::InvalidMeasurement) { compare(log(random), next_day(random, failing_ratio: 1), random) }.message)
+  end
+
+  test "an outcome can be read again" do
+    random = Random.new(13)
+    outcome = compare(log(random), next_day(random), random)
+    assert_equal outcome, PumaTuner::Document.parse(PumaTuner::Document.dump(outcome), "a file", [:log_comparison])
+  end
+end
