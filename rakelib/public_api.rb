@@ -72,6 +72,7 @@ module PublicApi
       PumaTuner::Tradeoff::Study PumaTuner::Tradeoff::Point
       PumaTuner::Fleet::Comparison PumaTuner::Fleet::Group PumaTuner::Fleet::Row PumaTuner::Fleet::MixShift
       PumaTuner::Fleet::Mover PumaTuner::Fleet::Service
+      PumaTuner::Compare::Outcome PumaTuner::Compare::Facts PumaTuner::Compare::Endpoint
     ]
   }.freeze
 

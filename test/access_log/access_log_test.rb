@@ -37,7 +37,7 @@ class AccessLogTest < TunerTest
   end
 
   test "a load balancer's, whose instant is the response's" do
-    assert_equal AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36.100456Z"), http_method: "GET", target: "/articles/42?q=a", status: 200), AccessLog::Alb.entry(ALB)
+    assert_equal AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36.100456Z"), http_method: "GET", target: "/articles/42?q=a", status: 200, app_ns: 20 * Units::NS_PER_MS, client_ns: 23 * Units::NS_PER_MS), AccessLog::Alb.entry(ALB)
     assert_nil AccessLog::Alb.entry(ALB.sub(" 200 200 ", " - - ")).status
     assert_equal at("2026-10-10T13:55:36.123456Z"), AccessLog::Alb.entry(ALB.sub("0.001 0.020 0.002", "-1 -1 -1")).at_ns
   end
@@ -64,7 +64,7 @@ class AccessLogTest < TunerTest
       assert_match pattern, assert_raises(UsageError) { reader(*lines) }.message
     end
     assert_match(/cannot read/, assert_raises(UsageError) { AccessLog::Reader.new("/nowhere") }.message)
-    assert_match(/choose one of alb, combined, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
+    assert_match(/choose one of alb, combined, lograge, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
   end
 
   test "requests of one kind come together, and no value stands in a kind" do

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "report/compare_fixture"
 require "report/fleet_fixture"
 require "support/advice_fixture"
 require "support/finding_fixture"
@@ -71,6 +72,7 @@ class NarrowReportInBrowserTest < TunerTest
       tuning: TuningFixture.tuning_without_trust, advice: AdviceFixture.with_experience, proven: AdviceFixture.proven,
       sweep: TuningFixture.sweep(workers: 1..4, threads: 1..12),
       proof: ProofFixture.gems, factorial: ProofFixture.factorial, fleet: FleetFixture.comparison,
+      log_comparison: CompareFixture.outcome,
       finding: FindingFixture.finding, profile: Profiles.costs(Profiles.samples(stacks)), diff: Profiles.two_profiles,
       tradeoff: Tradeoffs.study(settings)
     }

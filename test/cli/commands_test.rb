@@ -61,7 +61,7 @@ class CommandsTest < TunerTest
     %w[advise nowhere.json] => [2, /cannot read nowhere\.json/], %w[prove] => [2, /at least two variants/], %w[prove --warmup 1] => [2, /write --warmup-window/],
     %w[prove --calibrate 9] => [2, /write --false-alarms/], %w[prove --topologies 1x1,1x2] => [2, /no app given/], %w[prove --resume=yes] => [2, /--resume takes no value/],
     %w[report] => [2, /DOCUMENT is missing/], %w[report a b] => [2, /"b" is an argument too many/], %w[profile] => [2, /no app given/], %w[profile --list] => [0, /\A\z/],
-    %w[profile --url http://127.0.0.1:1/ --token 12345678901234567890] => [3, /Check that a server is listening there/], %w[diff one.json] => [2, /AFTER is missing/],
+    %w[profile --url http://127.0.0.1:1/ --token 12345678901234567890] => [3, /Check that a server is listening there/], %w[diff one.json] => [2, /AFTER is missing/], %w[compare one.log] => [2, /AFTER is missing/],
     %w[tradeoff] => [2, /SUBJECTS is missing: yjit, malloc or gc/], %w[tradeoff yjit] => [2, /no app given/], %w[gc] => [2, /no app given/],
     %w[lanes] => [2, /RECORDING is missing: file written by `puma_tuner measure --lanes`/], %w[lanes nowhere.json] => [2, /cannot read nowhere\.json/],
     %w[requests] => [2, /which requests/], %w[requests --arrivals a] => [2, /write --instants/], %w[load] => [2, /no URL given/], %w[load http://127.0.0.1:1 --duration 9] => [3, /no request was answered/],

@@ -6,6 +6,7 @@ require "support/profiles"
 require "support/top_builders"
 require "support/tradeoffs"
 require "support/tuning_fixture"
+require_relative "compare_fixture"
 require_relative "fleet_fixture"
 
 class ReportTest < TunerTest
@@ -66,7 +67,7 @@ class ReportTest < TunerTest
               load_self_test: PumaTuner::Load::SelfTest::Result.new(lines: [], intended_count: 0, answered_count: 0, lag_p99_ns: nil, server_late_ns: nil),
               profile: Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), profile_diff: Profiles.two_profiles,
               tradeoff: Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}),
-              fleet: FleetFixture.comparison, lanes: Object.new.extend(LaneFixture).lane_comparison, status: running, trial: trial}
+              fleet: FleetFixture.comparison, lanes: Object.new.extend(LaneFixture).lane_comparison, status: running, trial: trial, log_comparison: CompareFixture.outcome}
     Report::PAGES.each_key do |kind|
       Report.formats.each { |format| refute_empty Report.render(values.fetch(kind), format:), "#{kind} as #{format}" }
     end

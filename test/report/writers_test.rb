@@ -4,6 +4,7 @@ require "test_helper"
 require "cgi"
 require "support/profiles"
 require "support/tradeoffs"
+require_relative "compare_fixture"
 require_relative "fleet_fixture"
 require_relative "proof_fixture"
 
@@ -104,7 +105,7 @@ class ReportWritersTest < TunerTest
 
   test "every number that a terminal shows is in the page" do
     values = [TuningFixture.tuning, TuningFixture.tuning(sweep: TuningFixture.wide_sweep), TuningFixture.cluster_observation, TuningFixture.observation_without_extension, TuningFixture.jobs_observation,
-      TuningFixture.workload, TuningFixture.machine, ProofFixture.gems, ProofFixture.blocks, ProofFixture.factorial, FleetFixture.comparison, Profiles.two_profiles,
+      TuningFixture.workload, TuningFixture.machine, ProofFixture.gems, ProofFixture.blocks, ProofFixture.factorial, FleetFixture.comparison, CompareFixture.outcome, Profiles.two_profiles,
       Profiles.costs(Profiles.samples({"App#call" => 5_000_000})), Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]})]
     values.each do |value|
       # Of a few holders of the GVL, the rest is less than of many; a page has all topologies, and each one's range.

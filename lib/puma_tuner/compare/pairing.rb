@@ -158,7 +158,9 @@ module PumaTuner
           break unless two.sum.positive?
           found.concat(two)
         end
-        [1 + 2 * found.sum, 2 * mean_lag(found), 1.0].max
+        # Of what does not resemble itself, the sum scatters by so much (Bartlett).
+        lasts = found.sum > 2 * Math.sqrt(found.size.fdiv(series.size))
+        [1 + 2 * found.sum, (lasts ? 2 * mean_lag(found) : 0.0), 1.0].max
       end
 
       # @param found [Array<Float>] autocorrelations, from lag 1 on

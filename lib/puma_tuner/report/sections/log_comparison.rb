@@ -151,7 +151,7 @@ module PumaTuner
           rows = {
             "pairs" => "#{PAIRINGS.fetch(@outcome.pairing)}, #{duration(@outcome.span_s)} each",
             "blocks" => "#{Figures.counted(@outcome.blocks_count, "block")} of #{block}",
-            "disturbances last" => correlation && "#{correlation} (integrated autocorrelation time of the difference)",
+            "disturbances last" => correlation && "about #{correlation}, by the autocorrelation of the difference",
             "times to within" => Units.duration(@outcome.a.resolution_ns),
             **{"a" => @outcome.a, "b" => @outcome.b}.to_h { |name, facts| ["left out of #{name}", left_out(facts)] }
           }

@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require "zlib"
+
+class CompareLogTest < TunerTest
+  include PumaTuner
+
+  ALB = 'https 2026-10-10T13:55:36.123456Z app/lb/50dc 192.0.2.1:2817 10.0.0.1:80 0.001 0.020 0.002 200 200 34 366 "GET https://www.example.com:443/articles/42?q=a HTTP/2.0" "curl/8.5" ECDHE TLSv1.2 arn "Root=1" "www.example.com"'
+  COMBINED = '192.0.2.1 - - [10/Oct/2026:13:55:36 +0000] "GET /articles/42 HTTP/1.1" 200 2326 "-" "curl/8.5"'
+  LOGRAGE = "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] method=GET path=/articles/42 format=html controller=ArticlesController action=show status=200 duration=12.34 view=5.60 db=1.20"
+
+  # @return [Array<Integer, nil>] milliseconds of the app's time and of the client's
+  def times(format, line) = AccessLog.format(format).timer.call(line).then { |entry| [entry.app_ns, entry.client_ns].map { |ns| ns&.fdiv(Units::NS_PER_MS) } }
+
+  test "a load balancer tells the target's time, and all three of them" do
+    assert_equal [20.0, 23.0], times("alb", ALB)
+    assert_equal [nil, nil], times("alb", ALB.sub("0.001 0.020 0.002", "-1 -1 -1"))
+  end
+
+  test "nginx' times are found by their names, or as what looks like them behind the size" do
+    {
+      "" => [nil, nil], " 0.031" => [nil, 31.0], " 0.031 0.029" => [29.0, 31.0], " 0.029 0.031" => [29.0, 31.0], ' "0.031" "0.029"' => [29.0, 31.0],
+      " rt=0.031 uct=\"0.001\" uht=\"0.028\" urt=\"0.029\"" => [29.0, 31.0], ' request_time=0.031 upstream_response_time="0.010, 0.019"' => [29.0, 31.0],
+      " 0.031 0.010, 0.019 ." => [29.0, 31.0], " 0.031 - 10.0.0.1:80" => [nil, 31.0], " urt=-" => [nil, nil],
+      # ingress-nginx
+      " 412 0.031 [shop-web-80] [] 10.1.2.3:3000 5120 0.029 200 1b2c" => [29.0, 31.0],
+      # Rack::CommonLogger
+      " 0.0312" => [nil, 31.2]
+    }.each { |rest, expected| assert_equal expected, times("combined", "#{COMBINED}#{rest}"), rest }
+  end
+
+  test "what a client calls itself is no time" do
+    assert_equal [nil, nil], times("combined", COMBINED.sub("curl/8.5", "0.001"))
+    assert_equal [nil, 31.0], times("combined", "#{COMBINED.sub("curl/8.5", 'a \" rt=9.999 0.500')} 0.031")
+  end
+
+  test "lograge tells it in one line, as words or as JSON, with an instant of whoever has one" do
+    assert_equal [12.34, nil], times("lograge", LOGRAGE)
+    json = '{"method":"GET","path":"/articles/42","format":"html","status":200,"duration":12.34,"@timestamp":"2026-10-10T13:55:36.123Z"}'
+    assert_equal [12.34, nil], times("lograge", json)
+    assert_equal AccessLog::Lograge.entry(LOGRAGE).at_ns / Units::NS_PER_MS, AccessLog::Lograge.entry(json).at_ns / Units::NS_PER_MS
+    assert_equal AccessLog::Lograge.entry(json).at_ns, AccessLog::Lograge.entry(json.sub("13:55:36.123Z", "15:55:36.123+02:00")).at_ns
+    assert_nil AccessLog::Lograge.entry(LOGRAGE[/method.*/]), "nobody knows when"
+    assert_nil AccessLog::Lograge.entry('{"method":"GET" broken "duration":1}')
+  end
+
+  def rails(id, at, *texts) = texts.map { |text| "I, [2026-10-10T13:55:#{at} #17]  INFO -- : #{"[#{id}] " if id}#{text}" }
+
+  def started(path, at = "36") = "Started GET \"#{path}\" for 192.0.2.1 at 2026-10-10 13:55:#{at[0, 2]} +0000"
+
+  def entries(lines)
+    timer = AccessLog::Rails.timer
+    [lines.filter_map { |line| timer.call(line) }, timer]
+  end
+
+  test "of Rails' own log, two lines with the same tag are one request, however they interleave" do
+    lines = [*rails("a", "36.1", started("/x")), *rails("b", "36.2", started("/y")), *rails("b", "36.3", "Processing by X#y as HTML", "Completed 404 Not Found in 5ms"),
+      *rails("a", "36.4", "Completed 200 OK in 312ms (Views: 5.6ms | ActiveRecord: 1.2ms (2 queries, 0 cached) | GC: 0.1ms)")]
+    found, timer = entries(lines)
+    assert_equal [["/y", 404, 5], ["/x", 200, 312]], found.map { |entry| [entry.target, entry.status, entry.app_ns / Units::NS_PER_MS] }
+    assert_equal 0, timer.interleaved_count
+  end
+
+  test "without tags they are one as long as they are alone, and nobody's beside each other" do
+    alone = [*rails(nil, "36.1", started("/x"), "Completed 200 OK in 3ms"), *rails(nil, "36.2", started("/y"), "Completed 200 OK in 4ms")]
+    assert_equal %w[/x /y], entries(alone).first.map(&:target)
+    found, timer = entries([*rails(nil, "36.1", started("/x")), *rails(nil, "36.2", started("/y"), "Completed 200 OK in 3ms", "Completed 200 OK in 4ms"), *alone])
+    assert_equal [%w[/x /y], 2], [found.map(&:target), timer.interleaved_count]
+  end
+
+  test "one without an end is forgotten after a minute" do
+    lines = [*rails(nil, "00.1", started("/gone", "00")), *rails(nil, "36.1", started("/x").sub("13:55", "13:57"), "Completed 200 OK in 3ms")]
+    assert_equal %w[/x], entries(lines).first.map(&:target)
+  end
+
+  def with_log(lines, gzip: false)
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "some.log")
+      text = lines.join("\n") << "\n"
+      File.binwrite(path, gzip ? Zlib.gzip(text) : text)
+      yield path
+    end
+  end
+
+  def read(lines, gzip: false, seen_from: "app", **)
+    with_log(lines, gzip:) { |path| Compare::Log.new(path, **).read(seen_from:, random: Random.new(1)) }
+  end
+
+  test "a log is added up by endpoint, and what does not count is counted" do
+    lines = [ALB, ALB.sub("/42?q=a", "/7"), ALB.sub("/articles/42?q=a", "/logo.png"), ALB.sub(" 200 200 ", " 503 - "), ALB.sub(" 200 200 ", " 404 404 "), ALB.sub("0.001 0.020 0.002", "-1 -1 -1"), "nonsense"]
+    [true, false].each do |gzip|
+      log = read(lines, gzip:)
+      cells = log.tally.cells.fetch("GET /articles/:id").values
+      assert_equal [2, 40 * Units::NS_PER_MS, 1, 1], %i[count sum_ns failed_count refused_count].map { |name| cells.sum(&name) }
+      assert_equal({asset: 1, no_time: 1, no_request: 1}, log.left_out)
+    end
+  end
+
+  test "endpoints have the names that the app gives them" do
+    named = ->(env) { "the articles" if env["PATH_INFO"].start_with?("/articles/") }
+    assert_equal ["the articles", "GET /"], read([ALB, ALB.sub("/articles/42?q=a", "/")], grouping: named).tally.cells.keys
+    assert_match(/group_endpoints failed \(NoMethodError/, assert_raises(UsageError) { read([ALB], grouping: ->(env) { env["rack.session"].fetch(1) }) }.message)
+  end
+
+  test "a log without times, or whose lines can't be told apart, says what to change" do
+    with_log([COMBINED]) { |path| assert_match(/log_format has \$request_time/, assert_raises(UsageError) { Compare::Log.new(path).seen_from }.message) }
+    mixed = Array.new(20) { |index| [*rails(nil, "36.1", started("/x#{index}"), started("/y"), "Completed 200 OK in 3ms", "Completed 200 OK in 3ms")] }
+    assert_match(/config\.log_tags = \[:request_id\]/, assert_raises(UsageError) { read(mixed.flatten) }.message)
+  end
+
+  test "whatever order lines have, and however long a log is, the same is added up in as many spans" do
+    random = Random.new(1)
+    instants = Array.new(3_000) { random.rand(90 * 86_400) * Units::NS_PER_S }
+    tallies = [instants, instants.reverse].map do |list|
+      Compare::Tally.new(random: Random.new(1), resolution_ns: 1).tap { |tally| list.each { |at_ns| tally.add("GET /", at_ns:, took_ns: 1_000, status: 200) } }
+    end
+    assert_operator tallies.first.spans.size, :<=, Compare::Tally::SPANS_MAX
+    assert_equal(*tallies.map { |tally| [tally.span_s, tally.spans, tally.cells["GET /"].sort.map { |span, cell| [span, cell.count] }] })
+    assert_equal [3_000, 3_000], tallies.map(&:requests_count)
+  end
+
+  test "more endpoints than a memory should hold are counted together" do
+    tally = Compare::Tally.new(random: Random.new(1), resolution_ns: 1)
+    (Compare::Tally::ENDPOINTS_MAX + 50).times { |index| tally.add("GET /#{index}", at_ns: 0, took_ns: 1, status: 200) }
+    assert_equal [Compare::Tally::ENDPOINTS_MAX + 1, 50], [tally.cells.size, tally.cells[Probe::Endpoint::OTHER].values.sum(&:count)]
+  end
+
+  test "percentiles are those of the times, whatever the weights" do
+    random = Random.new(2)
+    times = Array.new(4) { Array.new(500) { (1e6 * (1 + random.rand(2_000))).to_i } }
+    cells = times.map do |list|
+      Compare::Tally::Cell.empty.tap { |cell| list.each { |ns| cell.count += 1; cell.sum_ns += ns; cell.buckets.merge!(Probe::Histogram.bucket_of(ns) => 1) { |_, one, two| one + two } } } # standard:disable Style/Semicolon
+    end
+    buckets = cells.flat_map { |cell| cell.buckets.keys }.uniq.sort
+    weights = [2, 0, 1, 3]
+    drawn = times.zip(weights).flat_map { |list, weight| list * weight }.sort
+    one = [[Compare::Durations.new(cells, buckets), 1]]
+    [0.5, 0.9, 0.99].each { |ratio| assert_in_delta 1, Compare::Durations.quantile_ns(one, ratio, buckets, weights) / Stats::Quantile.of(drawn, ratio), 0.02 }
+    assert_in_delta drawn.sum.fdiv(drawn.size), Compare::Durations.mean_ns(one, weights)
+    assert_nil Compare::Durations.quantile_ns(one, 0.5, buckets, [0] * 4)
+  end
+end
