@@ -17,10 +17,10 @@ module PumaTuner
 
       # Behind the size: referrer and client, whose words are not ours to read; names that people give to times; a time
       # alone, and what nginx writes where a request went to several servers in turn.
-      QUOTED_TWICE = /\A\S+(?:[ ]"(?:[^"\\]|\\.)*"){2}/
-      TIMES = /\d+\.\d{3,6}(?:[ ]?[,:][ ]?(?:\d+\.\d{3,6}|-))*/
-      APP = /\b(?:urt|upstream_response_time|upstream_time)["']?[=:][ ]?"?(#{TIMES})/
-      CLIENT = /\b(?:rt|request_time)["']?[=:][ ]?"?(#{TIMES})/
+      QUOTED_TWICE = /\A\S+(?: "(?:[^"\\]|\\.)*"){2}/
+      TIMES = /\d+\.\d{3,6}(?: ?[,:] ?(?:\d+\.\d{3,6}|-))*/
+      APP = /\b(?:urt|upstream_response_time|upstream_time)["']?[=:] ?"?(#{TIMES})/
+      CLIENT = /\b(?:rt|request_time)["']?[=:] ?"?(#{TIMES})/
       ALONE = /(?<![^ "])(#{TIMES})(?![^ "\n\r])/
 
       TIME_RESOLUTION_NS = Units::NS_PER_MS

@@ -24,7 +24,7 @@ module PumaTuner
         @io = (path == STANDARD_INPUT) ? $stdin : File.open(path, "rb")
         @io.binmode
         @total_bytes = @io.stat.size if @io.stat.file?
-        @packed = GZIP == peek(GZIP.bytesize)
+        @packed = peek(GZIP.bytesize) == GZIP
       rescue SystemCallError => error
         raise UsageError, "cannot read #{path}: #{error.message}"
       end

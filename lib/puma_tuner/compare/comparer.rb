@@ -64,7 +64,7 @@ module PumaTuner
       def call(command: nil)
         cells
         ensure_any
-        statistics = Statistics.new(**sides, told:, mixed: covered_ratio >= COVERED_MIN_RATIO ? mixed : [])
+        statistics = Statistics.new(**sides, told:, mixed: (covered_ratio >= COVERED_MIN_RATIO) ? mixed : [])
         results = Stats::BlockBootstrap.of(@blocks_count, random: @random, resamples_count: RESAMPLES_COUNT) do |weights|
           statistics.call(weights)
         end
@@ -180,7 +180,7 @@ module PumaTuner
         outcome = judged[[:adjusted, metric]] if about == :all
         outcome ||= judged[[about, metric]]
         decided = METRICS.key?(metric) || metric == "failed"
-        reason = (@pairing.reason || (:few_requests if METRICS.key?(metric) && ratio.nil?)) if decided
+        reason = @pairing.reason || (:few_requests if METRICS.key?(metric) && ratio.nil?) if decided
         Fleet::Row.new(name: metric, label:, unit:, a:, b:, ratio: ratio&.estimate, adjusted: adjusted&.estimate,
           error_ratio: error_ratio(metric, a, b), outcome: decided ? outcome || :not_shown : nil, reason:)
       end
@@ -229,7 +229,7 @@ module PumaTuner
       def facts(side)
         log, tally = @logs[side], @tallies[side]
         begins_at, ends_at = [tally.first_ns, tally.last_ns].map { |ns| Time.at(ns / Units::NS_PER_S).utc.iso8601 }
-        Facts.new(name: log.path == AccessLog::Lines::STANDARD_INPUT ? log.path : File.basename(log.path),
+        Facts.new(name: (log.path == AccessLog::Lines::STANDARD_INPUT) ? log.path : File.basename(log.path),
           format: log.format_name, seen_from: @seen_from, begins_at:, ends_at:, requests_count: tally.requests_count,
           compared_count: compared_count(side), left_out: log.left_out.transform_keys(&:to_s).freeze,
           resolution_ns: @resolution_ns)

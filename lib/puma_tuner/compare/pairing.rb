@@ -46,14 +46,14 @@ module PumaTuner
 
       # @return [Array<Integer>] the number of the block of each pair, from 0
       def blocks
-        return @pairs.map { |(span, *), _| day(slot(span, WEEK_S)) }.then { |days| days.map(&days.uniq.method(:index)) } if days?
+        return days.map { |one| days.uniq.index(one) } if days?
         Array.new(@pairs.size) { |index| index * blocks_count / @pairs.size }
       end
 
       # @return [Integer]
       def blocks_count
         return blocks.uniq.size if days?
-        [[@pairs.size / block_spans, BLOCKS_MAX].min, [BLOCKS_MIN, @pairs.size].min].max
+        (@pairs.size / block_spans).clamp([BLOCKS_MIN, @pairs.size].min, BLOCKS_MAX)
       end
 
       # @return [Integer] seconds
@@ -85,6 +85,8 @@ module PumaTuner
 
       def days? = @kind == :week
 
+      def days = @days ||= @pairs.map { |spans, _| day(slot(spans.first, WEEK_S)) }
+
       def slot(span, cycle_s) = span % (cycle_s / @span_s)
 
       def day(slot) = slot * @span_s / DAY_S
@@ -109,7 +111,7 @@ module PumaTuner
 
       def order
         a, b = @tallies.map(&:spans)
-        [:order, a.first(b.size).zip(b).map { |pair| pair.map { |span| [span] } }]
+        [:order, Array.new([a.size, b.size].min) { |index| [[a[index]], [b[index]]] }]
       end
 
       def block_spans = [(CORRELATION_FACTOR * (correlation_spans || 1)).ceil, 1].max

@@ -29,6 +29,7 @@ module PumaTuner
         @mixed = endpoints.values_at(*mixed)
         @mixed_together = mixed_together
         @once = Array.new(errors.first.size, 1)
+        @mixed_metrics = @mixed.any? ? metrics(@all) : []
         @keys = make_keys
       end
 
@@ -53,14 +54,14 @@ module PumaTuner
       def durations(about) = (about == :all) ? @all : @endpoints.fetch(about)
 
       def make_keys
-        metrics = Comparer::METRICS.keys
-        all = [*metrics.select { |metric| enough?(metric, @all) }, "failed", "refused", "rate"]
         [
-          *all.map { |metric| [:all, metric] },
-          *(%i[adjusted mix].product(metrics.select { |metric| enough?(metric, @all) }) if @mixed.any?),
-          *@told.flat_map { |name| metrics.select { |metric| enough?(metric, @endpoints.fetch(name)) }.map { |metric| [name, metric] } }
+          *[*metrics(@all), "failed", "refused", "rate"].map { |metric| [:all, metric] },
+          *%i[adjusted mix].product(@mixed_metrics),
+          *@told.flat_map { |name| metrics(@endpoints.fetch(name)).map { |metric| [name, metric] } }
         ]
       end
+
+      def metrics(both) = Comparer::METRICS.keys.select { |metric| enough?(metric, both) }
 
       def enough?(metric, both)
         ratio = Comparer::METRICS.fetch(metric) or return true
@@ -86,7 +87,7 @@ module PumaTuner
         return {} if @mixed.empty? || counts.any? { |_, two| two.zero? }
         at_a_mix = @mixed.zip(counts).map { |(_, two), (a_count, b_count)| [two, a_count.fdiv(b_count)] }
         a, own = @mixed_together.map { |one| [[one, 1]] }
-        @keys.select { |about, _| about == :adjusted }.flat_map { |_, metric|
+        @mixed_metrics.flat_map { |metric|
           before, after, equal = [a, own, at_a_mix].map { |list| of(list, metric, weights) }
           [[[:adjusted, metric], log([before, equal])], [[:mix, metric], log([equal, after])]]
         }.to_h

@@ -60,8 +60,10 @@ module PumaTuner
           [
             "Ratios are of b over a, with #{interval}. Times are of responses with a status below 400: " \
             "#{CompareWords::SEEN_FROM.fetch(@outcome.a.seen_from)}.",
-            *("\"At equal mix\": as if each endpoint had been asked for as often in b as in a. The outcome goes by it " \
-              "where there is one; all outcomes here and below are corrected together (Holm)." if adjusted?),
+            *(if adjusted?
+                "\"At equal mix\": as if each endpoint had been asked for as often in b as in a. The outcome goes by it " \
+                "where there is one; all outcomes here and below are corrected together (Holm)."
+              end),
             *CompareWords::UNDECIDED[@outcome.reason]
           ]
         end
