@@ -20,6 +20,7 @@ module PumaTuner
     autoload :CausePart, "puma_tuner/prove/cause"
     autoload :Cell, "puma_tuner/prove/verdict"
     autoload :Cells, "puma_tuner/prove/cells"
+    autoload :Checkout, "puma_tuner/prove/checkout"
     autoload :Comparison, "puma_tuner/prove/verdict"
     autoload :Conditions, "puma_tuner/prove/conditions"
     autoload :DeclarationCheck, "puma_tuner/prove/declaration_check"

@@ -99,7 +99,10 @@ class ProveTest < TunerTest
   end
 
   test "a variant that does not boot is named, with the end of its log" do
-    assert_failed(/b: .*ended before it served.*PROVE_FAIL_BOOT is set/m, prove("--variant", "a:", "--variant", "b:env.PROVE_FAIL_BOOT=1"))
+    assert_failed(/b: .*ended before it served.*PROVE_FAIL_BOOT is set/m, prove("--variant", "a:", "--variant", "b:env.PROVE_FAIL_BOOT=1", "--markdown", "summary.md"))
+    summary = File.read(File.join(@folder, "summary.md"))
+    assert_match(/nothing was measured\n\n> b: .*ended before it served/, summary)
+    refute_match(/PROVE_FAIL_BOOT is set/, summary, "what the app prints is in no document")
   end
 
   test "a variant that goes away half way ends the proof, and what was measured stays" do
@@ -176,7 +179,9 @@ class ProveTest < TunerTest
     assert_operator after_p50_ns, :>=, 59_000_000
     assert_operator before_p50_ns, :<, after_p50_ns
     assert_equal before, Dir.glob("**/*", base: repository, flags: File::FNM_DOTMATCH).sort
-    assert_mistake(/git rev-parse failed/, prove("--variant", "a:git=none", "--variant", "b:git=two", app: [File.join(repository, "config.ru")]))
+    missing = prove("--variant", "a:git=none", "--variant", "b:git=two", "--markdown", "summary.md", app: [File.join(repository, "config.ru")])
+    assert_mistake(/git=none: there is no such commit in .*names a commit, branch or tag/, missing)
+    assert_match(/\A### Proof: nothing was measured\n\n> git=none: there is no such commit/, File.read(File.join(@folder, "summary.md")))
   end
 
   MISTAKES = {

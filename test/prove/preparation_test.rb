@@ -69,7 +69,7 @@ class PreparationTest < TunerTest
     assert_match(/config=none.rb/, mistake(config: "none.rb"))
     assert_match(/no such Ruby.*ruby-9.9.9/m, mistake(ruby: "9.9.9"))
     assert_match(/libjemalloc2/, mistake(preload: "libnone.so"))
-    assert_match(/git rev-parse failed/, mistake(git: "HEAD"))
+    assert_match(/git=HEAD: git rev-parse failed .*not a git repository/, mistake(git: "HEAD"))
   end
 
   # The folder as a repository, in which git ignores keys, logs and what is large.
@@ -104,6 +104,29 @@ class PreparationTest < TunerTest
     assert_equal [%w[.env config/master.key], [".", "..", ".git", ".gitignore", "config", "config.ru", "other.ru", "puma.rb"]],
       [ready.ignored, Dir.entries(ready.command.directory).sort]
     assert_empty ready(app: "other.ru").ignored
+  end
+
+  # @return [Array<String>] folder of the Gemfile and of the gems, of a checkout in a place of its own
+  def bundle_of(place, **factors)
+    variant = Prove::Variant.new(name: "a", factors: {"git" => "HEAD", **factors.transform_keys(&:to_s)})
+    command = Host::Command.new(words: %w[puma config.ru], directory: @folder, environment: {"PATH" => ENV["PATH"]})
+    checkouts = File.join(@folder, "tmp", place).tap { |path| FileUtils.mkdir_p(path) }
+    Prove::Preparation.new(variants: [variant], command:, folder: checkouts).call(variant).command.environment
+      .values_at("BUNDLE_GEMFILE", "BUNDLE_PATH")
+  end
+
+  test "checkouts of one Gemfile have their gems from one place, wherever they lie" do
+    ENV["PUMA_TUNER_CACHE"], cache = File.join(@folder, "cache"), ENV["PUMA_TUNER_CACHE"]
+    write("Gemfile" => "")
+    repository
+    (first, gems), (second, same) = bundle_of("one"), bundle_of("two")
+    assert_equal [gems, "#{@folder}/cache"], [same, gems[%r{.*/cache}]]
+    assert_equal [true, true, first.size], [first.start_with?("#{@folder}/tmp/one/"), second.start_with?("#{@folder}/tmp/two/"), second.size]
+    write("Gemfile" => "# another\n")
+    git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--all", "--message", "Gems")
+    refute_equal gems, bundle_of("three").last
+  ensure
+    ENV["PUMA_TUNER_CACHE"] = cache
   end
 
   test "it is given what --copy names, with its mode, and lacks it no more" do

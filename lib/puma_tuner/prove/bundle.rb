@@ -8,24 +8,29 @@ module PumaTuner
   module Prove
     # A variant's gems: a Gemfile and a lockfile of its own, installed into a folder of its own, kept for the next time.
     # All such folders have names of the same length, as the length of a path can change how long a program takes.
+    #
+    # A checkout lies elsewhere each time, and its gems are the same: they are kept by what its Gemfile and lockfile say.
     class Bundle
       # @param gemfile [String, nil] the app's; nil: none, then Puma and Rack as they run here
       # @param gems [Hash{String => String}] versions that are to differ
       # @param ruby [String, nil] that they are for; nil: ours
       # @param environment [Hash] of the app
-      def initialize(gemfile:, gems:, ruby:, environment:, say:)
+      # @param beside [String, nil] where Gemfile and lockfile go, which is gone after the proof as the app's own is;
+      #   nil: they are kept with the gems
+      def initialize(gemfile:, gems:, ruby:, environment:, say:, beside: nil)
         @gemfile = gemfile
         @gems = gems
         @ruby = ruby || Gem.ruby
         @environment = environment
         @say = say
+        @beside = beside
       end
 
       # @return [Bundle] itself, ready to be used
       # @raise [UsageError] when the gems can't be had
       def install
-        FileUtils.mkdir_p(folder)
-        File.open(File.join(folder, "lock"), "w") do |lock|
+        [kept, folder].each { |path| FileUtils.mkdir_p(path) }
+        File.open(File.join(kept, "lock"), "w") do |lock|
           lock.flock(File::LOCK_EX)
           write_files
           next if run("check").last.success?
@@ -55,13 +60,18 @@ module PumaTuner
 
       private
 
-      # The folder lies beside the user's caches: gems are large, and the same next time.
-      def folder
-        @folder ||= begin
-          parts = [@gemfile && File.expand_path(@gemfile), @gemfile && File.read(@gemfile),
-            lockfile && File.read(lockfile), @gems.sort, @ruby]
-          File.join(Host::CacheFolder.path, "variants", Digest::SHA256.hexdigest(parts.inspect)[0, 16])
-        end
+      # @return [String] where Gemfile and lockfile are
+      def folder = @folder ||= @beside ? File.join(@beside, "bundle-#{name([@gemfile])}") : kept
+
+      # @return [String] beside the user's caches, as gems are large, and the same next time
+      def kept
+        place = File.expand_path(@gemfile) if @gemfile && !@beside
+        @kept ||= File.join(Host::CacheFolder.path, "variants", name([place]))
+      end
+
+      def name(more)
+        parts = [*more, @gemfile && File.read(@gemfile), lockfile && File.read(lockfile), @gems.sort, @ruby]
+        Digest::SHA256.hexdigest(parts.inspect)[0, 16]
       end
 
       def lockfile
@@ -109,8 +119,8 @@ module PumaTuner
       end
 
       def variables
-        {"BUNDLE_GEMFILE" => File.join(folder, "Gemfile"), "BUNDLE_PATH" => File.join(folder, "gems"),
-         "BUNDLE_APP_CONFIG" => File.join(folder, "config"), "BUNDLE_FROZEN" => nil}.compact
+        {"BUNDLE_GEMFILE" => File.join(folder, "Gemfile"), "BUNDLE_PATH" => File.join(kept, "gems"),
+         "BUNDLE_APP_CONFIG" => File.join(kept, "config"), "BUNDLE_FROZEN" => nil}.compact
       end
 
       # Removes what another Bundler, or that of another Ruby, has left.

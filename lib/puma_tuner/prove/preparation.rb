@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "digest"
-require "fileutils"
 require "open3"
 require "shellwords"
 
@@ -18,13 +17,6 @@ module PumaTuner
       Ready = Data.define(:command, :topology, :puma_options, :other_server, :facts, :ignored) do
         def initialize(ignored: [], **fields) = super
       end
-
-      # What git ignores for good reason, and no app needs to boot.
-      MADE_ANEW = %r{\A(log|tmp|coverage)/|\.log\z}
-
-      # Only so many, of at most so many bytes, are told: keys and configurations are few and small.
-      IGNORED_MOST_COUNT = 5
-      IGNORED_MOST_BYTES = 100_000
 
       # @param variants [Array<Variant>] all of them: when one needs gems of its own, all get theirs the same way
       # @param command [Host::Command] what all have in common
@@ -58,70 +50,22 @@ module PumaTuner
         environment = environment_of(factors)
         words = words_of(factors, directory)
         ruby = factors["ruby"] && Rubies.find(factors["ruby"])
-        bundle = bundle_of(factors, directory, environment, ruby)
+        bundle = bundle_of(factors, directory, environment, ruby, beside: (@folder if checkout))
         environment, words = bundle.around(environment, words) if bundle
         environment, words = with_ruby(environment, words, ruby) if ruby
         run_setup(factors["setup"], directory, environment)
         Ready.new(command: @command.with(words:, directory:, environment:), topology: variant.topology,
           puma_options: puma_options(factors, directory),
           other_server: words.any? { |word| word.include?(Host::OtherServer::PLACE) },
-          facts: facts(factors, directory, checkout), ignored: checkout ? ignored(directory) : [])
+          facts: facts(factors, directory, checkout&.commit), ignored: checkout ? checkout.ignored : [])
       end
 
-      # A checkout of its own for a commit: a clone that shares the objects, so
-      # that the user's repository stays as it is.
+      # @return [Array(String, Checkout)] the variant's folder, and the checkout that it lies in; nil for the user's own
       def directory_of(factors)
         return [@command.directory, nil] unless (ref = factors["git"])
-        root = git("rev-parse", "--show-toplevel", at: @command.directory)
-        commit = git("rev-parse", "--verify", "--quiet", "#{ref}^{commit}", at: root)
-        checkout = File.join(@folder, commit[0, 12])
-        unless File.directory?(checkout)
-          @say.call("checking out #{ref}")
-          git("clone", "--quiet", "--shared", "--no-checkout", root, checkout, at: root)
-          git("checkout", "--quiet", "--detach", commit, at: checkout)
-        end
-        directory = File.join(checkout, File.realpath(@command.directory).delete_prefix(File.realpath(root)))
-        unless File.directory?(directory)
-          raise UsageError, "git=#{ref}: #{@command.directory} does not exist at that commit"
-        end
-        @copied.each { |path| copy(path, directory, ref) }
-        [directory, commit]
-      end
-
-      def copy(path, directory, ref)
-        app = "#{File.expand_path(@command.directory)}/"
-        from = File.expand_path(path, app)
-        unless File.file?(from) && from.start_with?(app)
-          raise UsageError, "--copy #{path}: there is no such file in #{@command.directory}"
-        end
-        within = from.delete_prefix(app)
-        unless git("ls-files", "--", within, at: directory).empty?
-          raise UsageError, "--copy #{path}: git=#{ref} has that file, which is not replaced"
-        end
-        to = File.join(directory, within)
-        FileUtils.mkdir_p(File.dirname(to))
-        FileUtils.cp(from, to, preserve: true)
-      end
-
-      # A checkout has none of them: Rails' config/master.key, .env, a database.yml of one's own.
-      def ignored(directory)
-        git("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", at: @command.directory)
-          .lines(chomp: true).reject { |path| path.end_with?("/") || path.match?(MADE_ANEW) }
-          .select { |path| lacks?(directory, path) }.first(IGNORED_MOST_COUNT)
-      rescue UsageError
-        [] # it is told where a server fails, and nothing fails for want of it
-      end
-
-      def lacks?(directory, path)
-        size = File.size?(File.join(@command.directory, path))
-        size && size <= IGNORED_MOST_BYTES && !File.exist?(File.join(directory, path))
-      end
-
-      def git(*words, at:)
-        output, status = Open3.capture2e("git", "-C", at, *words)
-        return output.strip if status.success?
-        raise UsageError, "git #{words.first} failed in #{at}: #{output.lines.first&.strip || "no such commit"}. " \
-          "A variant's git= names a commit, branch or tag."
+        checkout = Checkout.new(@command.directory, ref, into: @folder, say: @say)
+        checkout.make(copied: @copied)
+        [checkout.directory, checkout]
       end
 
       def environment_of(factors)
@@ -158,13 +102,14 @@ module PumaTuner
         end
       end
 
-      def bundle_of(factors, directory, environment, ruby)
+      def bundle_of(factors, directory, environment, ruby, beside:)
         # The command's own. One that runs with our gems (a config.ru without a Gemfile) has none.
         own = File.join(directory, "Gemfile").then { |path| path if File.file?(path) }
         gemfile = factors["gemfile"] ? existing!("gemfile", factors["gemfile"], directory) : own
         needed = @bundled || (factors["git"] && own)
         return unless needed
-        Bundle.new(gemfile:, gems: Factors.gems(factors), ruby: ruby || @command.ruby, environment:, say: @say).install
+        Bundle.new(gemfile:, gems: Factors.gems(factors), ruby: ruby || @command.ruby, environment:, say: @say, beside:)
+          .install
       end
 
       def with_ruby(environment, words, ruby)
@@ -192,13 +137,13 @@ module PumaTuner
       end
 
       # Returns the facts behind a variant's names. The commit's include what has been changed since.
-      def facts(factors, directory, checkout)
+      def facts(factors, directory, commit)
         files = {"app" => factors["app"] || @rackup, "config" => factors["config"],
                  "gemfile" => factors["gemfile"]}.compact
         facts = files.to_h do |name, path|
           [[:file, name], Digest::SHA256.file(existing!(name, path, directory)).hexdigest[0, 12]]
         end
-        facts[[:commit, nil]] = checkout || commit_of(directory)
+        facts[[:commit, nil]] = commit || commit_of(directory)
         facts.compact
       end
 

@@ -40,6 +40,9 @@ module PumaTuner
           raise Exit.new(3) unless verdict.complete
           raise Exit.new(1) unless verdict.as_expected?
         end
+      rescue MeasurementFailed, UsageError => error
+        keep_failure(error, markdown)
+        raise
       end
 
       private
@@ -49,6 +52,12 @@ module PumaTuner
         return unless markdown
         Output.write_file(markdown, Report.render(verdict, format: :markdown))
         err.puts("summary: #{File.expand_path(markdown)}")
+      end
+
+      # Who reads the summary alone, as of a pull request, is told why there is none; what the app printed is not theirs.
+      def keep_failure(error, markdown)
+        return if markdown.nil? || Output.why_not_writable(markdown)
+        Output.write_file(markdown, "### Proof: nothing was measured\n\n#{error.kept.gsub(/^/, "> ")}\n")
       end
 
       def count_false_alarms(plan, proofs_count)
