@@ -11,6 +11,7 @@ module PumaTuner
   #   call(run)                       Run -> Finding
   # and, where it needs more
   #   bundles(quick:)                 Array<Bundle> of the Gemfiles of applications that it serves
+  #   sources(quick:)                 Array<Source> of authors' repositories, without which it measures less
   #   set_up(say:)                    makes ready what is no gem, or says what to install
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
@@ -37,6 +38,7 @@ module PumaTuner
     autoload :Run, "#{__dir__}/harness/run"
     autoload :ServedCommands, "#{__dir__}/harness/served_commands"
     autoload :Series, "#{__dir__}/harness/finding"
+    autoload :Source, "#{__dir__}/harness/source"
     autoload :Table, "#{__dir__}/harness/finding"
     autoload :Times, "#{__dir__}/harness/times"
 

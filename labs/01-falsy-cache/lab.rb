@@ -35,6 +35,13 @@ module PumaTuner
         "1.1.7, stored true" => {"gem.concurrent-ruby" => "1.1.7", "block" => "stored true"}
       }.freeze
 
+      # The script that the talk shows, as it was on its day.
+      SCRIPT = Lab::Source.new(name: "talks-script", address: "https://github.com/mtsmfm/graphql-ruby-benchmark-example.git",
+        commits: ["01df7e7b2549b051255f29dff27e938a9aa4fc97"], needed_for: "the talk's own script, bench.rb, unchanged")
+
+      # Its own names: it has the cure in itself.
+      AS_PUBLISHED = ["without patch", "with patch"].to_h { |block| [block, {**VARIANTS.fetch(OLD), "git" => SCRIPT.commits.first, "block" => block}] }.freeze
+
       QUICK_COUNTS = [[OLD, "parent"], [OLD, "flat"], [PATCHED, "parent"]].freeze
 
       QUICK = {rounds_count: 6, duration_s: 0.3, warmup_limit_s: 0.2}.freeze
@@ -54,12 +61,14 @@ module PumaTuner
         Lab::Gems.pins({"graphql" => quick ? "1.11.1" : %w[1.11.1 2.6.14], "racc" => "1.8.1", "concurrent-ruby" => concurrent, "ruby-prof" => "2.0.5", **today})
       end
 
-      def expected_s(quick:) = quick ? 40 : 1_700
+      def sources(quick:) = [SCRIPT]
+
+      def expected_s(quick:) = quick ? 50 : 1_800
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
       def call(run)
-        measured = FalsyCacheMeasured.new(counts: counts(run), verdicts: verdicts(run))
+        measured = FalsyCacheMeasured.new(counts: counts(run), verdicts: {**verdicts(run), **as_published(run)}, first_query: first_query(run))
         run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,
           verdicts: measured.verdicts, unknown: measured.unknown(run.quick?))
       end
@@ -72,6 +81,23 @@ module PumaTuner
         pairs.to_h do |variant, query|
           run.note("counting calls of the #{query} query, #{variant}")
           [[query, variant], run.child("counts.rb", query, factors: {**VARIANTS, **TODAY}.fetch(variant).merge("gem.ruby-prof" => "2.0.5"))]
+        end
+      end
+
+      # @return [Hash{String => Hash}] of the talk's own script, by its block; none where set-up could not fetch it
+      def first_query(run)
+        return {} unless SCRIPT.there?
+        AS_PUBLISHED.to_h do |block, factors|
+          run.note("counting calls of the talk's own script, #{block}")
+          [block, run.child("as_published_counts.rb", block, factors: {**factors.except("block"), "gem.ruby-prof" => "2.0.5"})]
+        end
+      end
+
+      def as_published(run)
+        return {} unless SCRIPT.there?
+        (run.quick? ? %w[off] : %w[off on]).to_h do |yjit|
+          times = run.quick? ? QUICK : FULL
+          ["the talk's own script, YJIT #{yjit}", run.proof("as_published_blocks.rb", with(AS_PUBLISHED, "yjit" => yjit), title: "the talk's script, YJIT #{yjit}", **times)]
         end
       end
 

@@ -84,6 +84,14 @@ module PumaTuner
           of_bundles = " and those of #{Units.counted(bundles.size, "Gemfile")}" if bundles.any?
           out.puts("#{Units.counted(pins.size, "gem")}#{of_bundles} of #{labs.map(&:name).join(", ")}: " \
             "installed in #{Lab::Gems.cache}")
+          labs.flat_map { |lab| Lab::Source.needed(lab, quick:) }.uniq.each { |source| fetch(source, say) }
+        end
+
+        # No failure: what labs are mostly about is in gems.
+        def fetch(source, say)
+          problem = source.fetch(say:)
+          return out.puts("#{source.address}: #{Units.counted(source.commits.size, "commit")} in #{source.checkouts}") unless problem
+          out.puts("#{source.address} can't be had (#{problem}). Without it there is no figure of: #{source.needed_for}.")
         end
       end
 

@@ -7,6 +7,8 @@ module PumaTuner
     #
     # Not `gem.` as prove has it, through Bundler: that installs while it prepares, and in a lab only set-up may; and
     # old gems are to run beside dependencies that they do not know to allow.
+    #
+    # `git=` is a commit of one of the lab's sources, whose checkout the child runs in.
     class Commands
       # Of whoever runs us: Bundler, RubyGems, flags.
       FOREIGN = /\A(BUNDLE|GEM_|RUBYOPT\z|RUBYLIB\z|RUBY_YJIT_ENABLE\z)/
@@ -18,20 +20,35 @@ module PumaTuner
       # @param variants [Array<Prove::Variant>]
       # @param pins [Array<Gems::Pin>] the lab's: dependencies are taken from these and no others, whatever other labs
       #   have installed; none: from all that is installed
-      def initialize(folder:, variants:, pins: [])
+      # @param sources [Array<Source>] the lab's
+      def initialize(folder:, variants:, pins: [], sources: [])
         @pins = pins.map { |pin| "#{pin.name}=#{pin.version}" }.uniq
-        command = Host::Command.new(words: [Gem.ruby], directory: folder, environment: Commands.clean_environment)
-        @preparation = Prove::Preparation.new(variants:, command:, folder: nil, own_gems: false)
+        @sources = sources
+        @preparations = Hash.new do |made, source|
+          directory = source ? source.folder : folder
+          command = Host::Command.new(words: [Gem.ruby], directory:, environment: Commands.clean_environment)
+          made[source] = Prove::Preparation.new(variants:, command:, folder: source&.checkouts, own_gems: false)
+        end
       end
 
       # @param variant [Prove::Variant]
       # @return [Host::Command] that ends in a Ruby
       def call(variant)
-        command = @preparation.call(variant).command
+        command = @preparations[source_of(variant)].call(variant).command
         command.with(environment: {**command.environment, **gem_variables(variant.factors)})
       end
 
       private
+
+      # @return [Source, nil]
+      # @raise [UsageError] when it is not there
+      def source_of(variant)
+        commit = variant.factors["git"] or return
+        source = @sources.find { |one| one.commits.include?(commit) }
+        return source if source&.there?
+        raise UsageError, "the commit #{commit[0, 12]}#{" of #{source.address}" if source} is not there; " \
+          "`puma_tuner lab setup` fetches what labs need"
+      end
 
       # RubyGems itself is led to a place that has nothing: else it would find
       # the newest version of what a variant leaves out.

@@ -19,15 +19,16 @@ module PumaTuner
         # @param variants [Hash{String => Hash{String => String}}] factors by
         #   name, the baseline first; see Prove::Factors
         # @param pins [Array<Gems::Pin>] of the lab, see Commands
+        # @param sources [Array<Source>] likewise
         # @param rounds_count [Integer] six are the fewest whose interval reaches 95%
         # @param duration_s [Numeric] counted in each trial
         # @param warmup_limit_s [Numeric] what is not steady then is measured all the same
         # @param rules [Hash{Symbol => Object}] further fields of Prove::Proof::Plan
         # @return [Prove::Setup]
-        def of_blocks(file, variants, pins:, rounds_count:, duration_s:, warmup_limit_s:, **rules)
+        def of_blocks(file, variants, pins:, rounds_count:, duration_s:, warmup_limit_s:, sources: [], **rules)
           variants = named(variants)
           allowed = (variants.any? { |variant| Prove::Factors.gems(variant.factors).any? }) ? FOLLOWS_FROM_GEMS : []
-          Prove::Setup.block(variants, file:, commands: Commands.new(folder: File.dirname(file), variants:, pins:),
+          Prove::Setup.block(variants, file:, commands: Commands.new(folder: File.dirname(file), variants:, pins:, sources:),
             limits: {duration_s:, warmup_limit_s:}, looks: Prove::Looks.fixed(rounds_count), allowed:, **rules)
         end
 

@@ -61,7 +61,7 @@ module PumaTuner
       def proof(file, variants, title: nil, **options)
         options = {**Proofs::OF_BLOCKS, **common, **options}
         kept = @kept.journal(title, {"file" => file, **same(variants, options)})
-        prove(Proofs.of_blocks(File.join(@folder, file), variants, pins:, command: @command, **options), kept, title)
+        prove(Proofs.of_blocks(File.join(@folder, file), variants, pins:, sources:, command: @command, **options), kept, title)
       end
 
       # Measures served applications against each other, in rounds.
@@ -96,7 +96,7 @@ module PumaTuner
       # @return [Host::Command] that ends in a Ruby, with the lab's gems
       def command_of(factors)
         variant = Prove::Variant.new(name: "child", factors:)
-        Commands.new(folder: @folder, variants: [variant], pins:).call(variant)
+        Commands.new(folder: @folder, variants: [variant], pins:, sources:).call(variant)
       end
 
       # @param fields [Hash] those of Finding that are not the lab's or the run's
@@ -122,6 +122,8 @@ module PumaTuner
       end
 
       def pins = @pins ||= @lab.gems(quick: @quick)
+
+      def sources = @sources ||= Source.needed(@lab, quick: @quick)
     end
   end
 end

@@ -10,6 +10,8 @@
 #     require_relative "../support/old_graphql"
 #     OldGraphql.prepare
 #     require "graphql"
+#
+# A checkout of a commit between two releases (OldGraphql.prepare_checkout) has some of the lines of either.
 module OldGraphql
   # One line that can't stay as it is.
   #
@@ -52,11 +54,19 @@ module OldGraphql
     # Before graphql is loaded; does nothing for versions that load as they are.
     def prepare
       specification = Gem.loaded_specs.fetch("graphql")
-      @edits = EDITS.select { |edit| edit.for?(specification.version) }
-        .group_by { |edit| File.join(specification.full_gem_path, "lib/graphql", edit.file) }
-      return if @edits.empty?
-      require "ostruct" # old versions take it for loaded
-      RubyVM::InstructionSequence.singleton_class.prepend(Rewriting)
+      rewrite(EDITS.select { |edit| edit.for?(specification.version) }, specification.full_gem_path)
+    end
+
+    # The same of a commit: edits of the release before it and of the one after it, as far as its lines need them.
+    #
+    # @param folder [String] of a checkout, put on $LOAD_PATH and known to RubyGems by its version and commit
+    # @param commit [String]
+    def prepare_checkout(folder, commit)
+      release = Gem::Version.new(File.read(File.join(folder, "lib/graphql/version.rb"))[/VERSION = "(.+)"/, 1])
+      Gem.loaded_specs["graphql"] = Gem::Specification.new("graphql", "#{release}.at.#{commit[0, 12]}")
+      $LOAD_PATH.unshift(File.join(folder, "lib"))
+      @between = true
+      rewrite(EDITS.select { |edit| [release, release.bump].any? { |version| edit.for?(version) } }, folder)
     end
 
     # @param path [String] of a file that is about to be loaded
@@ -67,9 +77,18 @@ module OldGraphql
     def rewritten(path, edits)
       edits.inject(File.read(path, encoding: "UTF-8")) do |source, edit|
         pattern = Regexp.union(edit.pattern)
-        source.match?(pattern) or abort("#{path} has nothing like #{pattern.inspect}; this version was never tried")
+        source.match?(pattern) or @between or abort("#{path} has nothing like #{pattern.inspect}; this version was never tried")
         source.gsub(pattern, edit.replacement)
       end
+    end
+
+    private
+
+    def rewrite(edits, folder)
+      @edits = edits.group_by { |edit| File.join(folder, "lib/graphql", edit.file) }
+      return if @edits.empty?
+      require "ostruct" # old versions take it for loaded
+      RubyVM::InstructionSequence.singleton_class.prepend(Rewriting)
     end
   end
 end

@@ -16,6 +16,7 @@ class FalsyCacheLabTest < TunerTest
     finding = lab.call(Lab::Run.new(lab, quick: true, say: ->(text) { notes << text }, command: "puma_tuner lab run falsy_cache --quick"))
     assert_counts(finding)
     assert_empty finding.broken_counts
+    assert_first_query(finding)
     assert_speeds(finding)
     assert_includes notes.join("\n"), "round 6 of 6"
     %i[text html markdown].each { |format| assert_includes Report.render(finding, format:), "44,528" }
@@ -29,6 +30,16 @@ class FalsyCacheLabTest < TunerTest
     ["compute_if_absent", "mutex locks"].each { |what| assert_equal [44_528, 20_528], %w[parent flat].map { |query| counted["#{what} per #{query} query, concurrent-ruby 1.1.6"] } }
     assert_equal 10_241, counted["resolve_value per flat query, concurrent-ruby 1.1.6"]
     assert_equal 0, counted["mutex locks per parent query, 1.1.6 with the cure"]
+  end
+
+  # The talk's printed figures, by its own script: where set-up could not fetch that, nothing is claimed to be counted.
+  def assert_first_query(finding)
+    claims = finding.claims.select { |claim| claim.text.end_with?("in the first query of the talk's own script") }
+    there = Labs::FalsyCache::SCRIPT.there?
+    assert_equal [19_241, 24_284, 44_528, 44_528, 44_532, 6_456], claims.map { |claim| claim.exact.expected }
+    assert_equal [there ? Lab::Outcome::EXACT : Lab::Outcome::NOT_MEASURED], claims.map(&:outcome).uniq
+    assert_equal there, finding.verdicts.key?("the talk's own script, YJIT off")
+    assert_equal !there, finding.unknown.key?("the talk's own script")
   end
 
   # What ran was what was declared, and each claim got the outcome of its own interval.

@@ -27,6 +27,7 @@ module PumaTuner
       # @param copied [Array<String>] files of the app, by their paths in its folder, that checkouts are given
       # @param say [#call] told what takes long
       def initialize(variants:, command:, folder:, rackup: nil, own_gems: true, copied: [], say: ->(_) {})
+        @own_gems = own_gems
         @bundled = own_gems &&
           variants.any? { |variant| variant.factors.keys.any? { |key| key.start_with?("gem") || key == "ruby" } }
         @command = command
@@ -106,7 +107,7 @@ module PumaTuner
         # The command's own. One that runs with our gems (a config.ru without a Gemfile) has none.
         own = File.join(directory, "Gemfile").then { |path| path if File.file?(path) }
         gemfile = factors["gemfile"] ? existing!("gemfile", factors["gemfile"], directory) : own
-        needed = @bundled || (factors["git"] && own)
+        needed = @bundled || (@own_gems && factors["git"] && own)
         return unless needed
         Bundle.new(gemfile:, gems: Factors.gems(factors), ruby: ruby || @command.ruby, environment:, say: @say, beside:)
           .install

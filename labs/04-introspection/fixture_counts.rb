@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+# One answer of the story's own benchmark under ruby-prof, and the objects that one makes without it.
+require_relative "fixture"
+require_relative "../support/call_counts"
+require "json"
+
+# As the story's profiles print them.
+PRINTED = {
+  "FieldResult#initialize" => /FieldResult#initialize\z/, "FieldResolutionContext#initialize" => /FieldResolutionContext#initialize\z/,
+  "MiddlewareChain#initialize" => /MiddlewareChain#initialize\z/, "MiddlewareChain#call" => /MiddlewareChain#call\z/,
+  "MiddlewareChain#invoke_core" => /MiddlewareChain#invoke_core\z/, "ensure_defined" => /#ensure_defined\z/, "Array#shift" => /\AArray#shift\z/,
+  "Warden#visible?" => /Warden#visible\?\z/, "Module#===" => /\A(?:Module|Class)#===\z/, "Kernel#===" => /\AKernel#===\z/,
+  "Kernel#is_a?" => /\AKernel#is_a\?\z/, "Class#new" => /\AClass#new\z/
+}.freeze
+
+3.times { Fixture.answer["errors"]&.then { |errors| abort("the query is not answered: #{errors}") } } # what is computed once is there
+calls = CallCounts.of { Fixture.answer }
+
+GC.disable
+before_count = GC.stat(:total_allocated_objects)
+answer = Fixture.answer
+objects_count = GC.stat(:total_allocated_objects) - before_count
+
+puts JSON.generate(counts: PRINTED.transform_values { |pattern| calls.count(pattern) }, total: calls.total, objects: objects_count,
+  fields: Fixture.fields_count(answer.fetch("data")), version: Gem.loaded_specs.fetch("graphql").version.to_s)
