@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require_relative "answers"
+require_relative "changes"
+require_relative "fixture_measured"
 require_relative "measured"
 
 module PumaTuner
@@ -30,6 +32,13 @@ module PumaTuner
       # Calls are counted in the versions of the story.
       COUNTED = %w[1.3.0 1.4.5 1.5.3].freeze
 
+      # Two techniques by themselves, the baseline first.
+      TECHNIQUES = {
+        "a block, called" => %w[by_yield called yielded handed_on handed_on_unnamed],
+        "a check, of one object" => ["checked, 1", "removed, 1", "restored, 1", "ready, 1"],
+        "a check, of 200 objects" => ["checked, 200", "removed, 200", "restored, 200", "ready, 200"]
+      }.transform_values { |blocks| blocks.to_h { |block| [block, {"block" => block}] } }.freeze
+
       # What the newer versions depend on.
       DEPENDENCIES = {"base64" => "0.3.0", "fiber-storage" => "1.0.1", "logger" => "1.7.0"}.freeze
 
@@ -52,7 +61,9 @@ module PumaTuner
         Lab::Gems.pins(gems, rubies: quick ? [RUBY_VERSION] : RUBIES)
       end
 
-      def expected_s(quick:) = quick ? 45 : 3_000
+      def sources(quick:) = [IntrospectionChanges::REPOSITORY]
+
+      def expected_s(quick:) = quick ? 75 : 4_500
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
@@ -60,11 +71,49 @@ module PumaTuner
         versions = run.quick? ? VERSIONS.slice(*QUICK_VERSIONS) : VERSIONS
         measured = IntrospectionMeasured.new(answers: answers(run, versions), counts: counts(run, versions), verdicts: verdicts(run, versions),
           parsers: parsers(run))
-        run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,
-          verdicts: measured.all_verdicts, unknown: measured.unknown(run.quick?))
+        fixture = fixture(run)
+        run.finding(claims: measured.claims + fixture.claims, tables: measured.tables + fixture.tables, charts: measured.charts,
+          conclusions: measured.conclusions + fixture.conclusions, verdicts: {**measured.all_verdicts, **fixture.verdicts},
+          unknown: {**measured.unknown(run.quick?), **fixture.unknown(run.quick?)})
       end
 
       private
+
+      # The story's own benchmark.
+      # @return [IntrospectionFixtureMeasured]
+      def fixture(run)
+        changes = IntrospectionChanges.all
+        IntrospectionFixtureMeasured.new(first: fixture_counts(run, "1.3.0", IntrospectionChanges::RELEASES.fetch("1.3.0")), changes:,
+          counts: changes.flat_map { |change| [change.before, change.commit] }.uniq
+            .to_h { |commit| [commit, fixture_counts(run, commit[0, 8], IntrospectionChanges.at(commit))] },
+          verdicts: {**(run.quick? ? {} : steps(run, changes)), **techniques(run)})
+      end
+
+      def fixture_counts(run, name, factors)
+        run.note("counting calls of the story's own benchmark, #{name}")
+        run.child("fixture_counts.rb", factors: {**factors, "gem.ruby-prof" => "2.0.5"})
+      end
+
+      # @return [Hash{String => Prove::Verdict}] by change; without the repository, of releases
+      def steps(run, changes)
+        return {"releases" => of_fixture(run, "releases", IntrospectionChanges::RELEASES)} if changes.empty?
+        changes.to_h do |change|
+          [change.what, of_fixture(run, change.what, {"before" => IntrospectionChanges.at(change.before), "after" => IntrospectionChanges.at(change.commit)})]
+        end
+      end
+
+      def of_fixture(run, title, variants)
+        run.proof("fixture_blocks.rb", variants.transform_values { |own| {**own, "block" => "fixture", "yjit" => "off"} }, title:, **FULL)
+      end
+
+      def techniques(run)
+        yjit = run.quick? ? %w[off] : %w[off on]
+        TECHNIQUES.to_a.product(yjit).to_h do |(title, variants), state|
+          title = "#{title}, YJIT #{state}"
+          times = run.quick? ? {**QUICK, duration_s: 0.05} : FULL
+          [title, run.proof("micro.rb", variants.transform_values { |own| {**own, "yjit" => state} }, title:, **times)]
+        end
+      end
 
       # @return [Hash{String => Hash}] by version
       def answers(run, versions)

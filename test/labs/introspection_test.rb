@@ -6,7 +6,7 @@ require "test_helper"
 class IntrospectionLabTest < TunerTest
   include PumaTuner
 
-  time_limit 240
+  time_limit 360
 
   def lab = Lab.find("introspection")
 
@@ -16,6 +16,7 @@ class IntrospectionLabTest < TunerTest
     assert_counts(finding)
     assert_empty finding.broken_counts
     assert_answers(finding)
+    assert_story(finding)
     verdict = finding.verdicts.fetch("Ruby #{RUBY_VERSION}, YJIT off")
     assert_equal ["1.3.0", "1.5.3", "2.6.14", "2.6.14"], verdict.cells.map { |cell| cell.fingerprint[[:gem, "graphql"]] }
     %i[text html markdown].each { |format| assert_includes Report.render(finding, format:), "2,416" }
@@ -27,6 +28,27 @@ class IntrospectionLabTest < TunerTest
       ["MiddlewareChain#initialize in 1.3.0, once per field", "FieldResult#initialize in 1.3.0, once per field", "MiddlewareChain#call in 1.3.0, twice per field",
         "Array#shift in 1.3.0, twice per field"].map { |text| counted[text] }
     assert_equal [0, 0, 0, 4], ["MiddlewareChain#initialize", "MiddlewareChain#call", "Array#shift", "ensure_defined"].map { |method| counted["#{method} in 1.5.3"] }
+  end
+
+  # The story's printed figures, by its own benchmark: the second profile needs a repository that set-up fetches.
+  def assert_story(finding)
+    told = finding.claims.select(&:exact).to_h { |claim| [claim.text.delete_suffix(", the story's own benchmark"), claim] }
+    before = {"FieldResolutionContext#initialize" => 1_960, "MiddlewareChain#call" => 3_496, "ensure_defined" => 8_715, "Module#===" => 25_403}
+    before.each { |method, count| assert_equal count, told.fetch("#{method} in 1.3.0").exact.counted }
+    there = Labs::IntrospectionChanges::REPOSITORY.there?
+    after = {"FieldResolutionContext#initialize" => 1_960, "MiddlewareChain#invoke_core" => 3_496, "Array#shift" => 0, "Module#===" => 13_542, "Kernel#is_a?" => 8_260}
+    after.each { |method, count| assert_equal((there ? count : nil), told.fetch("#{method} in the story's master").exact.counted) }
+    assert_changes(finding) if there
+    assert_equal !there, finding.unknown.key?("the story's second profile, and its ten changes")
+  end
+
+  # A check that removes itself is no longer called; a plain value has no object around it.
+  def assert_changes(finding)
+    rows = finding.tables.find { |table| table.title == "Who brought how much" }.rows.to_h { |what, *cells| [what, cells[2..5].map { |cell| cell.delete(",").to_i }] }
+    calls_before, calls_after, objects_before, objects_after = rows.fetch("no FieldResult around a plain value")
+    assert_operator calls_after, :<, calls_before
+    assert_equal 2 * 1_748, objects_before - objects_after, "the result, and what it is made of"
+    assert_operator rows.fetch("checks that remove themselves").last, :<, objects_before
   end
 
   # The new engine says what the classic one says; old versions differ in what is known of them.
