@@ -2,6 +2,7 @@
 
 require "delegate"
 require "etc"
+require "net/http"
 require "tmpdir"
 require_relative "rungs"
 require_relative "lines"
@@ -35,7 +36,8 @@ module PumaTuner
 
       def story = 2
 
-      def gems(quick:) = []
+      # The shop's gems have no Pitchfork.
+      def gems(quick:) = quick ? [] : Lab::Gems.pins({"pitchfork" => PITCHFORK_VERSION})
 
       def bundles(quick:) = variants(quick:).map { |factors| Lab::Bundle.of(factors, folder: __dir__) }
 
@@ -47,7 +49,7 @@ module PumaTuner
           raise UsageError, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
       end
 
-      def expected_s(quick:) = quick ? 200 : 3_000
+      def expected_s(quick:) = quick ? 200 : 8_000
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
@@ -58,6 +60,7 @@ module PumaTuner
           sweep = sweep(run, traffic, lines, void) unless run.quick?
           verdicts = proofs(run.quick?, advised: sweep && CspAdvised.choice(sweep)&.topology)
             .filter_map { |title, variants| proof(run, title, variants, traffic, lines, void)&.then { |verdict| [title, verdict] } }.to_h
+          verdicts = {**verdicts, **error_pages(run, traffic(run.seed), lines, void)} unless run.quick?
           measured = CspMeasured.new(verdicts:, overloads: overloads(run, traffic, lines), sweep:)
           run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions, verdicts:,
             unknown: {**measured.unknown(run.quick?), **void})
@@ -73,7 +76,8 @@ module PumaTuner
       def proofs(quick, advised: nil)
         ladder = {CspMeasured::LADDER => {**LADDER, BEST => LOOP}}
         return ladder if quick
-        {**ladder, CspMeasured::JSON_VERSIONS => JSON_VERSIONS, CspMeasured::SETTINGS_TITLE => CspRungs.settings(advised), CspMeasured::SERVERS => SERVERS}
+        {**ladder, CspMeasured::SHOP_SERVERS_TITLE => SHOP_SERVERS, CspMeasured::STEP_TITLE => STEP, CspMeasured::EACH_TITLE => EACH_MIDDLEWARE,
+         CspMeasured::EACH_OF_DEVELOPMENT_TITLE => EACH_OF_DEVELOPMENT, CspMeasured::JSON_VERSIONS => JSON_VERSIONS, CspMeasured::SETTINGS_TITLE => CspRungs.settings(advised), CspMeasured::SERVERS => SERVERS}
       end
 
       def mix = @mix ||= Load::Mix.read(File.join(__dir__, "requests.txt"), data_path: File.join(__dir__, "reports.csv"))
@@ -92,6 +96,32 @@ module PumaTuner
         void[title] = error.kept
         nil
       end
+
+      # Each answers with its own status before anything is measured of it: a variant's name is no proof.
+      # @return [Hash{String => Prove::Verdict}] none when it is void
+      def error_pages(run, traffic, lines, void)
+        title = CspMeasured::ERROR_PAGES_TITLE
+        run.part("statuses of #{title}") { ensure_statuses(lines) }
+        {title => run.served_proof(ERROR_PAGES, traffic: CspErrorTraffic.of(traffic), out: lines.method(:path), title:, allowed: ALLOWED, **FULL)}
+      rescue InvalidMeasurement => error
+        void[title] = error.kept
+        {}
+      end
+
+      def ensure_statuses(lines)
+        variants = ERROR_PAGES.map { |name, factors| Prove::Variant.new(name:, factors:) }
+        commands = commands(variants, lines)
+        variants.each do |variant|
+          status = commands.serve(variant) { |server| answer(server.url) }
+          wanted = variant.factors.fetch("env.CSP_FAILS", "201")
+          raise InvalidMeasurement, "#{variant.name} answers #{status}, and should #{wanted}" unless status == wanted
+        end
+        lines.clear
+        nil
+      end
+
+      # @return [String] the status
+      def answer(url) = Net::HTTP.post(URI.join(url, "/reports"), JSON.generate(reports.first), "Content-Type" => "application/csp-report").code
 
       # @return [Predict::Sweep, nil] of bare Rack
       def sweep(run, traffic, lines, void)

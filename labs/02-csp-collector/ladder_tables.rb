@@ -12,7 +12,7 @@ module PumaTuner
       end
 
       # @return [Array<Lab::Table>]
-      def call = [*@verdicts.map { |title, verdict| figures(title, verdict) }, budgets, overload]
+      def call = [*@verdicts.map { |title, verdict| figures(title, verdict) }, *middlewares, budgets, overload]
 
       private
 
@@ -31,6 +31,22 @@ module PumaTuner
         told.any? ? ["Not steady when measured: #{told.join(", ")} of #{verdict.rounds_count} rounds."] : []
       end
 
+      # What is gone with each middleware, of all that are there.
+      def middlewares
+        [CspMeasured::EACH_TITLE, CspMeasured::EACH_OF_DEVELOPMENT_TITLE].filter_map do |title|
+          verdict = @verdicts[title] or next
+          whole, *others = verdict.cells
+          rows = others.map do |cell|
+            ratio = Lab::Ratios.of(verdict, "cpu_per_request", of: cell.variant, over: whole.variant)
+            [cell.variant.delete_prefix("without "), duration(spared(whole, cell, "cpu_per_request")), Report::Figures.ratio(ratio), spared(whole, cell, "allocations_per_request")&.round(1).to_s]
+          end
+          Lab::Table.new(title: "What #{title} costs a request", headings: ["middleware", "CPU time", "CPU time without it", "objects"], rows:,
+            notes: ["All others are there. Differences of middles; without it: as a ratio to all, with its 95% interval."])
+        end
+      end
+
+      def spared(whole, cell, metric) = [whole, cell].map { |one| one.estimates[metric]&.value }.then { |before, after| before - after if before && after }
+
       # Where the time of each rung goes, and what of the rung before has gone.
       def budgets
         cells = @verdicts.fetch(CspMeasured::LADDER).cells
@@ -48,7 +64,10 @@ module PumaTuner
           duration(budget && [cpu_ns - budget.cpu_ns, 0].max), duration(budget&.gvl_wait_ns), duration(budget&.io_ns)]
       end
 
-      def duration(ns) = ns ? Units.duration(ns) : "-"
+      def duration(ns)
+        return "-" unless ns
+        ns.negative? ? "-#{Units.duration(-ns)}" : Units.duration(ns)
+      end
 
       def overload
         rows = @overloads.map do |result|

@@ -118,5 +118,30 @@ module PumaTuner
           "answered 201 has to be a line."
       end
     end
+
+    # Traffic of the rung of error pages, the only one whose answers are no lines: each load has one status, whichever it is.
+    class CspErrorTraffic < SimpleDelegator
+      # Those of the rung.
+      STATUSES = [201, 404, 500].freeze
+
+      # @param traffic [Load::Traffic]
+      # @return [CspErrorTraffic] the same requests, which may fail
+      def self.of(traffic)
+        requests = traffic.mix.requests.map { |request| request.with(expected_statuses: STATUSES) }
+        new(traffic.with(mix: traffic.mix.with(requests:)))
+      end
+
+      def with(**changes) = CspErrorTraffic.new(__getobj__.with(**changes))
+
+      def set_up(_url) = self
+
+      # @return [Load::Outcome]
+      # @raise [InvalidMeasurement] when some requests fail and others do not
+      def send_to(url, duration_s:)
+        outcome = super
+        return outcome if outcome.complaint || outcome.statuses.size <= 1
+        raise InvalidMeasurement, "a rung of error pages has answered #{outcome.statuses.map { |status, count| "#{status} #{count} times" }.join(", ")}"
+      end
+    end
   end
 end

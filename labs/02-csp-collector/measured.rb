@@ -13,6 +13,12 @@ module PumaTuner
       SETTINGS_TITLE = "settings of the bare Rack rung"
       SERVERS = "the bare Rack rung under other servers"
 
+      SHOP_SERVERS_TITLE = "the shop under Pitchfork, as published"
+      STEP_TITLE = "the step from a new Rails app to a thin one, taken apart"
+      EACH_TITLE = "each middleware"
+      EACH_OF_DEVELOPMENT_TITLE = "each middleware that only development has"
+      ERROR_PAGES_TITLE = "error pages"
+
       # As published: requests/s on an Apple M1 Max.
       PUBLISHED_PER_S = {MONOLITH => 289.47, RAILS => 5_550.35, THIN => 11_071.26, RACK => 24_257.29}.freeze
 
@@ -37,7 +43,7 @@ module PumaTuner
       end
 
       # @return [Array<Lab::Claim>]
-      def claims = [*steps, *json_step, *beyond, *advised, *nothing_lost]
+      def claims = [*steps, *servers_of_shop, *taken_apart, *error_pages, *json_step, *beyond, *advised, *nothing_lost]
 
       # @return [Array<Lab::Table>]
       def tables = CspLadderTables.new(@verdicts, @overloads).call
@@ -56,12 +62,12 @@ module PumaTuner
       end
 
       # @return [Array<String>]
-      def conclusions = [total_sentence, best_sentence, rest_sentence, overload_sentence].compact
+      def conclusions = [total_sentence, stack_sentence, best_sentence, rest_sentence, overload_sentence].compact
 
       # @return [Hash{String => String}]
       def unknown(quick)
         return {} unless quick
-        {"versions of json, YJIT's and other settings, other servers" => "the short form measures the ladder and the overload only"}
+        {"Pitchfork under the shop, single middlewares, development's settings, error pages, versions of json, YJIT's and other settings, other servers" => "the short form measures the ladder and the overload only"}
       end
 
       private
@@ -79,6 +85,35 @@ module PumaTuner
           published = "#{Report::Figures.count(PUBLISHED_PER_S.fetch(rung).round)} over #{Report::Figures.count(PUBLISHED_PER_S.fetch(before).round)} requests/s"
           [Lab::Claim.of_ratio("#{rung} over #{before}, requests/s", speed(@ladder, of: rung, over: before, metric: "throughput"), published:, published_ratio: ratio, note:),
             Lab::Claim.of_ratio("#{rung} over #{before}, by CPU time", speed(@ladder, of: rung, over: before), published:, published_ratio: ratio, note:)]
+        end
+      end
+
+      def requests_ratio(verdict, of, over, text, **published)
+        Lab::Claim.of_ratio("#{text}, requests/s", speed(verdict, of:, over:, metric: "throughput"), **published)
+      end
+
+      def servers_of_shop
+        verdict = @verdicts[SHOP_SERVERS_TITLE] or return []
+        [requests_ratio(verdict, ON_PITCHFORK, MONOLITH, "#{ON_PITCHFORK} over the shop on Puma")]
+      end
+
+      # What was published of all at once, of each part by itself.
+      def taken_apart
+        verdict = @verdicts[STEP_TITLE] or return []
+        published = {published: "11,071 over 5,550 requests/s, with two threads for three", published_ratio: PUBLISHED_PER_S.fetch(THIN) / PUBLISHED_PER_S.fetch(RAILS)}
+        [
+          requests_ratio(verdict, NO_MIDDLEWARES, RAILS, "no middlewares over all, in production's settings", **published),
+          requests_ratio(verdict, NO_MIDDLEWARES_IN_DEVELOPMENT, IN_DEVELOPMENT, "no middlewares over all, in development's settings", **published),
+          requests_ratio(verdict, TWO_THREADS, RAILS, "two threads over three, all else the same")
+        ]
+      end
+
+      # The published factor, over each page that may have been meant.
+      def error_pages
+        verdict = @verdicts[ERROR_PAGES_TITLE] or return []
+        FAILING.keys.flat_map do |page|
+          [requests_ratio(verdict, RACK, page, "#{RACK} over the #{page}", published: "84x, of an error page", published_ratio: PUBLISHED_PER_S.fetch(RACK) / PUBLISHED_PER_S.fetch(MONOLITH)),
+            requests_ratio(verdict, page, MONOLITH, "the #{page} over its answer 201")]
         end
       end
 
@@ -145,6 +180,15 @@ module PumaTuner
         "From the shop to bare Rack: #{Report::Figures.ratio(rack)} the requests/s (published: 84x, of an error page); to the #{BEST}: #{Report::Figures.ratio(total)}; by CPU time " \
           "#{Report::Figures.ratio(speed(@ladder, of: BEST, over: MONOLITH))}." \
           "#{unsteady_shop}"
+      end
+
+      def stack_sentence
+        verdict = @verdicts[STEP_TITLE] or return
+        told = {"production" => [NO_MIDDLEWARES, RAILS], "development" => [NO_MIDDLEWARES_IN_DEVELOPMENT, IN_DEVELOPMENT]}.map do |settings, (of, over)|
+          "#{Report::Figures.ratio(speed(verdict, of:, over:, metric: "throughput"))} in #{settings}'s settings"
+        end
+        "Rails has #{IN_PRODUCTION.size} middlewares for such an app in production, and #{IN_PRODUCTION.size + ONLY_IN_DEVELOPMENT.size} in development: as many as were removed. Without them, requests/s are " \
+          "#{Report::Figures.list(told)} (published: 2.0x, with two threads for three)."
       end
 
       # A process that still compiles is slower than it will be, and what is held against it looks faster.

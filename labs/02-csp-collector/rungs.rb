@@ -39,6 +39,54 @@ module PumaTuner
       # The application that one would use, with limits, a log of what it refuses, and 503 when it is overloaded.
       FULL_APP = {**BARE, "app" => "collector/config.ru", "config" => "collector/puma.rb", "topology" => "1x3"}.freeze
 
+      # The published step from a new Rails app to a thin one changed the stack, two railties and the number of threads at once, and
+      # removed 17 middlewares: as many as Rails has in development. Here each is changed by itself, in either settings.
+      DEVELOPMENT = {"env.RACK_ENV" => "development", "env.RAILS_ENV" => "development"}.freeze
+      STACK = on_puma("rails/stack.ru", "1x3").freeze
+      NO_STACK = {"env.CSP_WITHOUT" => "all"}.freeze
+      TWO_THREADS = "two threads"
+      NO_MIDDLEWARES = "no middlewares"
+      IN_DEVELOPMENT = "development"
+      NO_MIDDLEWARES_IN_DEVELOPMENT = "development, no middlewares"
+      STEP = {
+        RAILS => STACK,
+        TWO_THREADS => {**STACK, "topology" => "1x2"},
+        NO_MIDDLEWARES => {**STACK, **NO_STACK},
+        "#{NO_MIDDLEWARES}, #{TWO_THREADS}" => {**STACK, **NO_STACK, "topology" => "1x2"},
+        IN_DEVELOPMENT => {**STACK, **DEVELOPMENT},
+        NO_MIDDLEWARES_IN_DEVELOPMENT => {**STACK, **DEVELOPMENT, **NO_STACK}
+      }.freeze
+
+      # In the order of the stack.
+      IN_PRODUCTION = %w[Rack::Sendfile ActionDispatch::Static ActionDispatch::Executor Rack::Runtime ActionDispatch::RequestId ActionDispatch::RemoteIp
+        Rails::Rack::Logger ActionDispatch::ShowExceptions ActionDispatch::DebugExceptions ActionDispatch::Callbacks Rack::Head Rack::ConditionalGet Rack::ETag].freeze
+      ONLY_IN_DEVELOPMENT = %w[ActionDispatch::HostAuthorization ActionDispatch::ServerTiming ActionDispatch::ActionableExceptions ActionDispatch::Reloader].freeze
+
+      # @return [Hash{String => Hash}] the whole stack, and without each of these
+      def self.without_each(names, first, factors) = {first => factors, **names.to_h { |name| ["without #{name}", {**factors, "env.CSP_WITHOUT" => name}] }}
+
+      EACH_MIDDLEWARE = without_each(IN_PRODUCTION, RAILS, STACK).freeze
+      EACH_OF_DEVELOPMENT = without_each(ONLY_IN_DEVELOPMENT, IN_DEVELOPMENT, STEP.fetch(IN_DEVELOPMENT)).freeze
+
+      # The shop as it was published: on Pitchfork, which is put beside the shop's own gems. One process each, one request at a time.
+      PITCHFORK_VERSION = "0.18.2"
+      ON_PITCHFORK = "shop on Pitchfork"
+      PITCHFORK = File.join(Lab::Gems.folder(RUBY_VERSION), "gems/pitchfork-#{PITCHFORK_VERSION}")
+      # Its master and its mold are no workers: all of them count.
+      SHOP_SERVERS = {
+        MONOLITH => LADDER.fetch(MONOLITH),
+        ON_PITCHFORK => {**LADDER.fetch(MONOLITH).except("topology"),
+                         "command" => "ruby -I #{PITCHFORK}/lib #{PITCHFORK}/exe/pitchfork -E production -l 127.0.0.1:{port} rungs/monolith/config.ru"}
+      }.freeze
+
+      # The published first figure is of 2,914 error pages. What they were is not told: a page that is not found, and one that failed,
+      # in production and in development, where a page tells what went wrong. The database is production's in both.
+      FAILING = {"404" => "404", "500" => "500"}.flat_map { |name, status|
+        shop = {**LADDER.fetch(MONOLITH), "env.CSP_FAILS" => status}
+        [["shop's #{name}", shop], ["shop's #{name} in development", {**shop, **DEVELOPMENT, "env.DATABASE_URL" => "sqlite3:#{SHOP}/storage/production.sqlite3"}]]
+      }.to_h.freeze
+      ERROR_PAGES = {MONOLITH => LADDER.fetch(MONOLITH), **FAILING, RACK => BARE}.freeze
+
       # The first of each is the baseline, against which the others are held.
       JSON_VERSIONS = {"json 2.8.1" => "2.8.1", "json 2.7.2" => "2.7.2", "json 3.1.0" => "3.1.0"}.transform_values { |version| {**BARE, "gem.json" => version} }.freeze
 

@@ -47,6 +47,32 @@ class CspMeasuredTest < TunerTest
     assert_equal [[Outcome::CONTRADICTED, Outcome::NO_DIRECTION], [Outcome::CONTRADICTED, Outcome::MORE]], steps.map { |step| [step.outcome, step.detail] }
   end
 
+  # CPU in µs and PSS in MiB
+  STEP = {Rungs::RAILS => [100, 80], Rungs::TWO_THREADS => [98, 80], Rungs::NO_MIDDLEWARES => [88, 75], "#{Rungs::NO_MIDDLEWARES}, #{Rungs::TWO_THREADS}" => [87, 75],
+          Rungs::IN_DEVELOPMENT => [400, 90], Rungs::NO_MIDDLEWARES_IN_DEVELOPMENT => [200.6, 85]}.freeze
+
+  test "the published step is held against either settings, and the threads are told apart" do
+    story = measured(STEP_TITLE: verdict(STEP))
+    claims = ["no middlewares over all, in production's", "no middlewares over all, in development's", "two threads over three"].map { |text| claim(story, text) }
+    assert_equal [PumaTuner::Labs::CspMeasured::PUBLISHED_PER_S.values_at(Rungs::THIN, Rungs::RAILS).inject(:/)] * 2 + [nil], claims.map(&:published_ratio)
+    assert_match(/13 middlewares for such an app in production, and 17 in development: as many as were removed/, story.conclusions.join)
+  end
+
+  test "error pages are held against the published factor, and against what they stand for" do
+    pages = {Rungs::MONOLITH => [1_900, 400], **Rungs::FAILING.transform_values { [22.7 * 83.8, 400] }, Rungs::RACK => [22.7, 40]}
+    story = measured(ERROR_PAGES_TITLE: verdict(pages))
+    Rungs::FAILING.each_key { |page| assert_match(/84x, of an error page/, claim(story, "bare Rack over the #{page}").published) }
+    assert_nil claim(story, "the shop's 500 in development over its answer 201").published_ratio
+  end
+
+  test "each middleware's table tells what is gone with it" do
+    each = {Rungs::RAILS => [100, 80], "without Rack::ETag" => [90, 80], "without Rack::Head" => [101, 80]}
+    rows = measured(EACH_TITLE: verdict(each)).tables.find { |table| table.title == "What each middleware costs a request" }.rows
+    assert_equal ["Rack::ETag", "Rack::Head"], rows.map(&:first)
+    assert_match(/\A10(\.0+)? µs/, rows[0][1])
+    assert_match(/\A-1(\.0+)? µs/, rows[1][1])
+  end
+
   test "what was aimed at is reached by the whole interval, or not shown" do
     reached = measured
     assert_match(/2x at least, which the whole interval is/, claim(reached, "own loop over bare Rack").note)

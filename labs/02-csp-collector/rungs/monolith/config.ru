@@ -12,7 +12,8 @@ class Shop::Application
     app.config.logger = ActiveSupport::TaggedLogging.logger(ENV.fetch("CSP_LOG"))
   end
 
-  routes.prepend { post "/reports", to: "policy_reports#create" }
+  # CSP_FAILS: what the rung of error pages answers with.
+  routes.prepend { post "/reports", to: "policy_reports#create" } unless ENV["CSP_FAILS"] == "404"
 
   # Solidus' own parent of all pages: visitor's token, language by session. Every page then knows the store and the visitor's cart,
   # from the database. Reports come without a token against forgery, so that check alone is skipped.
@@ -23,6 +24,7 @@ class Shop::Application
 
       skip_forgery_protection
       before_action :current_store, :current_order
+      before_action { raise "as if something had gone wrong" } if ENV["CSP_FAILS"] == "500"
     end
     Object.const_set(:PolicyReportsController, controller)
   end
