@@ -38,6 +38,8 @@ class IntrospectionLabTest < TunerTest
     there = Labs::IntrospectionChanges::REPOSITORY.there?
     after = {"FieldResolutionContext#initialize" => 1_960, "MiddlewareChain#invoke_core" => 3_496, "Array#shift" => 0, "Module#===" => 13_542, "Kernel#is_a?" => 8_260}
     after.each { |method, count| assert_equal((there ? count : nil), told.fetch("#{method} in the story's master").exact.counted) }
+    repeated = finding.tables.find { |table| table.title.start_with?("The story's own benchmark") }.rows.find { |row| row.first == "Warden#visible?, again for equal inputs" }
+    assert_equal ["2,641", there ? "220" : "–"], repeated.values_at(2, 4), "of 2,815 calls; then they are kept"
     assert_changes(finding) if there
     assert_equal !there, finding.unknown.key?("the story's second profile, and its ten changes")
   end

@@ -62,6 +62,25 @@ class ProfileHintsTest < TunerTest
     assert_nil hint("procs_of_blocks", costs(samples(list: [], allocations: [site.with(objects_count: 9_000)])))
   end
 
+  # @return [Profile::Costs] of one request, in which Warden#visible? was called with so few different inputs
+  def asked(calls:, repeated:, total: 900, works: calls, requests: 1)
+    costs = traced({"Warden#visible?" => calls, "Schema#find" => works, "App#call" => 1}, callers: {"Schema#find" => {"Warden#visible?" => works}}, selves: {"Warden#visible?" => total, "App#call" => 1_000 - total})
+    methods = costs.methods.map { |method| (method.name == "Warden#visible?") ? method.with(repeated_count: repeated, total_amount: total) : method }
+    costs.with(methods:, work_count: requests)
+  end
+
+  test "repeated_work is told where inputs repeat within a request, and work is done for them" do
+    found = hint("repeated_work", asked(calls: 2_815, repeated: 2_700))
+    assert_match(/Warden#visible\? does its work again for equal inputs, 2700 times in one request/, found.title)
+    assert_in_delta 0.9 * 2_700 / 2_815, found.share_ratio
+    assert_nil hint("repeated_work", asked(calls: 2_815, repeated: nil)), "nobody looked at inputs"
+    assert_nil hint("repeated_work", asked(calls: 2_815, repeated: 1_000)), "most inputs differ"
+    assert_nil hint("repeated_work", asked(calls: 100, repeated: 99)), "too few"
+    assert_nil hint("repeated_work", asked(calls: 2_815, repeated: 2_700, total: 15)), "too little time"
+    assert_nil hint("repeated_work", asked(calls: 2_815, repeated: 2_700, works: 115)), "kept: others are called for new inputs only"
+    assert_nil hint("repeated_work", asked(calls: 2_000, repeated: 1_900, requests: 20)), "once in each of twenty requests"
+  end
+
   test "JSON below anything is summed once, from three percent on" do
     found = hint("json_share", costs(samples({"App#call > JSON.generate > JSON::State#generate" => 80, "App#call" => 920})))
     assert_in_delta 0.08, found.share_ratio

@@ -110,7 +110,8 @@ module PumaTuner
         frame = @frames[index]
         call = calls_by_key[[frame.name, frame.path]]
         MethodCost.new(name: frame.name, path: frame.path, line: frame.line, self_amount: @selves[index],
-          total_amount: @totals[index], calls_count: call&.sum(&:calls_count), callers: callers(call))
+          total_amount: @totals[index], calls_count: call&.sum(&:calls_count), callers: callers(call),
+          repeated_count: call&.filter_map(&:repeated_count)&.then { |counts| counts.sum if counts.any? })
       end
 
       def callers(calls)

@@ -8,7 +8,12 @@ module PumaTuner
     # self_amount: in its own code; total_amount: with all that it called, counted once however deep it recurs
     # calls_count: how often it was called, nil of a profiler that samples
     # callers: {name => calls_count} of who called it, the most frequent first; empty where unknown
-    MethodCost = Document.define(:name, :path, :line, :self_amount, :total_amount, :calls_count, :callers)
+    # repeated_count: of its calls, those that got what an earlier one had got, and gave the same; nil where inputs were
+    #   not looked at
+    MethodCost = Document.define(:name, :path, :line, :self_amount, :total_amount, :calls_count, :callers,
+      :repeated_count, added: %i[repeated_count]) do
+      def initialize(repeated_count: nil, **fields) = super
+    end
 
     # Objects of one class that one line made.
     #

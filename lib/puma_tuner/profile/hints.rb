@@ -14,6 +14,7 @@ module PumaTuner
       autoload :LockPerCall, "puma_tuner/profile/hints/lock_per_call"
       autoload :ObjectPerElement, "puma_tuner/profile/hints/object_per_element"
       autoload :ProcsOfBlocks, "puma_tuner/profile/hints/procs_of_blocks"
+      autoload :RepeatedWork, "puma_tuner/profile/hints/repeated_work"
       autoload :SessionShare, "puma_tuner/profile/hints/session_share"
       autoload :Share, "puma_tuner/profile/hints/share"
 
@@ -53,8 +54,8 @@ module PumaTuner
         end
       end
 
-      RULES = [CalledPerElement, LockPerCall, FalsyCache, ObjectPerElement, ProcsOfBlocks, JsonShare, SessionShare,
-        DatabaseClientShare].freeze
+      RULES = [CalledPerElement, LockPerCall, FalsyCache, ObjectPerElement, ProcsOfBlocks, RepeatedWork, JsonShare,
+        SessionShare, DatabaseClientShare].freeze
     end
   end
 end

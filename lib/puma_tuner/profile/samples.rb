@@ -35,7 +35,11 @@ module PumaTuner
     # A method, by a profiler that sees every call.
     #
     # total_amount: with what it called; time inside of itself counts once. callers: {Frame => calls_count}.
-    Call = Data.define(:frame, :calls_count, :self_amount, :total_amount, :callers)
+    # repeated_count: of its calls, those that got what an earlier one had got, and gave the same; nil where inputs were
+    #   not looked at
+    Call = Data.define(:frame, :calls_count, :self_amount, :total_amount, :callers, :repeated_count) do
+      def initialize(repeated_count: nil, **fields) = super
+    end
 
     # Objects of one class made at one line. path, line: nil where Ruby does not know.
     Allocation = Data.define(:class_name, :path, :line, :objects_count, :bytes, :retained_objects_count,

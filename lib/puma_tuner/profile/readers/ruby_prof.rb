@@ -24,13 +24,18 @@ module PumaTuner
 
         def build(content)
           @methods = content.fetch("methods").map { |name, path, line| frame(name, path, line) }
+          @repeated = content.fetch("inputs", []).to_h { |path, line, count| [[path, line], count] }
           @sums = Hash.new { |sums, frame| sums[frame] = Sums.new(0, 0, 0, Hash.new(0)) }
           stacks = content.fetch("threads").flat_map { |thread| add(thread.fetch("calls"), thread["thread"]) }
           Samples.new(**told(content), mode: content["mode"],
             unit: (content["mode"] == "allocations") ? "objects" : "ns", stacks:, calls:)
         end
 
-        def calls = @sums.map { |frame, sums| Call.new(frame:, **sums.to_h, callers: sums.callers.to_h.freeze) }
+        def calls
+          @sums.map do |frame, sums|
+            Call.new(frame:, **sums.to_h, callers: sums.callers.to_h.freeze, repeated_count: @repeated[[frame.path, frame.line]])
+          end
+        end
 
         # @return [Array<Stack>] of the rows that have time of their own
         def add(rows, thread)

@@ -5,6 +5,7 @@ module PumaTuner
     # Takes profiles in the target process when it is told to. Nothing is loaded for it before the first order but these
     # few files; the profiler itself comes last on $LOAD_PATH, so that a version of the app's own goes first.
     module Profiling
+      autoload :Inputs, "puma_tuner/probe/profiling/inputs"
       autoload :OneRequest, "puma_tuner/probe/profiling/one_request"
       autoload :RequestLog, "puma_tuner/probe/profiling/request_log"
       autoload :Session, "puma_tuner/probe/profiling/session"
