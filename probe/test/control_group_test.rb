@@ -34,6 +34,45 @@ class ControlGroupTest < TunerTest
     assert_equal [nil, nil, 2], group(lines, unlimited)
   end
 
+  def working_set_bytes(lines, files)
+    Dir.mktmpdir do |system|
+      files.each do |path, text|
+        FileUtils.mkdir_p(File.dirname(File.join(system, path)))
+        File.write(File.join(system, path), text)
+      end
+      return PumaTuner::Probe::ControlGroup.new(lines, system:).working_set_bytes
+    end
+  end
+
+  test "version 2: the working set is the nearest group's memory without idle file pages" do
+    files = {"pods/memory.current" => "900\n", "pods/memory.stat" => "anon 1\ninactive_file 300\n",
+             "pods/one/memory.current" => "500\n", "pods/one/memory.stat" => "anon 1\ninactive_file 120\nactive_file 9\n"}
+    assert_equal 380, working_set_bytes("0::/pods/one\n", files)
+    assert_equal 600, working_set_bytes("0::/pods\n", files)
+    assert_nil working_set_bytes("0::/\n", files), "the root group has no memory.current"
+    assert_equal 0, working_set_bytes("0::/pods\n", files.merge("pods/memory.stat" => "inactive_file 901\n"))
+    assert_nil working_set_bytes("0::/pods\n", files.merge("pods/memory.stat" => "anon 7\n"))
+  end
+
+  test "version 1: descendants are counted, and the root group is the whole machine, not the server's" do
+    files = {"memory/memory.usage_in_bytes" => "900\n", "memory/memory.stat" => "inactive_file 1\ntotal_inactive_file 300\n"}
+    lines = "12:memory:/docker/abc\n0::/\n"
+    assert_equal 600, working_set_bytes(lines, files), "a container that sees its own group's files at the top"
+    assert_nil working_set_bytes(lines, files.merge("memory/release_agent" => ""))
+    below = files.merge("memory/release_agent" => "", "memory/docker/abc/memory.usage_in_bytes" => "80\n",
+      "memory/docker/abc/memory.stat" => "total_inactive_file 30\n")
+    assert_equal 50, working_set_bytes(lines, below)
+    assert_nil working_set_bytes("", {})
+  end
+
+  test "the working set of a process here grows with what it takes, where it has a group" do
+    skip "the tests run in no control group of their own" unless PumaTuner::Probe::ControlGroup.own.working_set_bytes
+    before = PumaTuner::Probe::ControlGroup.own.working_set_bytes
+    taken = "x" * (256 << 20)
+    assert_operator PumaTuner::Probe::ControlGroup.own.working_set_bytes - before, :>, 100 << 20
+    assert_equal 256 << 20, taken.bytesize
+  end
+
   test "without control groups there is no limit" do
     assert_equal [nil, nil, nil], group("", {})
   end

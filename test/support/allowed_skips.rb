@@ -11,6 +11,7 @@ module AllowedSkips
       "lab 07 holds Puma against Go, Falcon, mysql2 and ab: half a gigabyte of packages and minutes of building, for one lab",
     /\AYjitTrafficTest: it is not set up: puma_tuner lab setup yjit/ =>
       "lab 03 measures Doorkeeper and Solidus: two Rails applications with bundles of their own, minutes to install",
+    /\AControlGroupTest: the tests run in no control group/ => "a process in the root group has no working set of its own to be told",
     /\AFaultsTest: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
     /\AContainerTest: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
     /\APerfProfilerTest: the kernel lets only root use perf/ => "a kernel's setting, which no test changes",

@@ -162,6 +162,15 @@ class ExportReadingTest < TunerTest
     assert_equal [{worker: "0"}], all.fetch("gc_runs_total").samples.keys
   end
 
+  test "the control group's working set is told as a whole, and absent where there is none" do
+    record({"GET /a" => 1}, stay: true)
+    bytes = PumaTuner::Probe::ControlGroup.of(Process.pid).working_set_bytes
+    told = families.fetch("cgroup_working_set_bytes").samples
+    bytes ? assert_in_delta(bytes, told.fetch({}), bytes) : assert_empty(told)
+    @reading.instance_variable_set(:@working_set_bytes, nil)
+    assert_empty PumaTuner::Export::Families.new(@reading).call.find { |one| one.name.end_with?("working_set_bytes") }.samples
+  end
+
   test "gauges of a process that fell silent are nobody's knowledge" do
     record({"GET /a" => 1}, stay: true)
     path = Dir[File.join(@ledgers.directory, "*.gauges")].first

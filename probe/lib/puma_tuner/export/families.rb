@@ -8,7 +8,8 @@ module PumaTuner
       PARTS = Probe::Parts::REQUEST
 
       # A reading of a server that has recorded nothing: families are made of it as of any other.
-      Nothing = Data.define(:works, :processes, :why_not).new(works: [], processes: [], why_not: [])
+      Nothing = Data.define(:works, :processes, :why_not, :working_set_bytes)
+        .new(works: [], processes: [], why_not: [], working_set_bytes: nil)
       private_constant :Nothing
 
       # @return [Array<Family>] all that there are, without samples of any use
@@ -21,7 +22,7 @@ module PumaTuner
       end
 
       # @return [Array<Family>]
-      def call = [info, clock, *requests, *jobs, *ProcessFamilies.new(@reading.processes).call]
+      def call = [info, clock, *requests, *jobs, *ProcessFamilies.new(@reading.processes).call, group]
 
       private
 
@@ -37,6 +38,12 @@ module PumaTuner
 
       def clock
         family("clock_seconds", "gauge", "This machine's clock, to find one that is wrong.", {{} => Time.now.to_f})
+      end
+
+      # Beside the sum of PSS, which lacks what the kernel keeps for the container: page cache in use, sockets, tables.
+      def group
+        family("cgroup_working_set_bytes", "gauge", "Memory of the server's control group without idle file pages, " \
+          "as Kubernetes tells it of a container; absent without a group.", {{} => @reading.working_set_bytes}.compact)
       end
 
       def requests

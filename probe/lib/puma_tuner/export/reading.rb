@@ -19,6 +19,9 @@ module PumaTuner
       # @return [Array<ServerProcess>]
       attr_reader :processes
 
+      # @return [Integer, nil] of the server's control group, as Kubernetes tells it of a container; nil without a group
+      attr_reader :working_set_bytes
+
       # @return [Array<String>] why less than everything is known, of any process
       attr_reader :why_not
 
@@ -38,6 +41,7 @@ module PumaTuner
         @works = find_works(readers)
         @why_not = readers.filter_map { |ledger| ledger.facts["why_not"] }.uniq
         @processes = find_processes(readers.to_h { |ledger| [ledger.pid, ledger] })
+        @working_set_bytes = Probe::ControlGroup.of(@leader_pid).working_set_bytes
         self
       end
 
