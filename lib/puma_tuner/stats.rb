@@ -10,6 +10,7 @@ module PumaTuner
     autoload :Holm, "puma_tuner/stats/holm"
     autoload :IncompleteBeta, "puma_tuner/stats/incomplete_beta"
     autoload :PairedRatio, "puma_tuner/stats/paired_ratio"
+    autoload :PairsWanted, "puma_tuner/stats/pairs_wanted"
     autoload :PermutationTest, "puma_tuner/stats/permutation_test"
     autoload :Quantile, "puma_tuner/stats/quantile"
     autoload :RateRatio, "puma_tuner/stats/rate_ratio"

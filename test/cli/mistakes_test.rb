@@ -25,6 +25,17 @@ class MistakesTest < TunerTest
     end
   end
 
+  test "a precision that is none, or beside looks, is refused before anything starts" do
+    ServedApp.open do |app|
+      {"--precision 0" => /write percent above 0/, "--precision 2 --looks 10,20" => /both say when to stop/, "--precision 60" => /from 0 to 50/}.each do |words, message|
+        result = puma_tuner("prove", "--topologies", "1x1,1x2", *words.split, "config.ru", folder: app.folder)
+        assert_equal 2, result.code, result.err
+        assert_match message, result.err
+      end
+      assert_nothing_left(app)
+    end
+  end
+
   # Each word is a command that starts a server, with what it needs beside the app.
   STARTING = [%w[measure --load --single-recording], %w[prove --topologies 1x1,1x2], %w[profile], %w[tradeoff yjit], %w[tradeoff malloc], %w[tradeoff gc]].freeze
 

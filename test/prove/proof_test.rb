@@ -52,6 +52,19 @@ class ProofTest < TunerTest
     PumaTuner::Prove::Proof.new(plan, trial_runner: runner).call
   end
 
+  # As `prove --precision 0.5 --rounds 40`: of one app that hardly scatters, and of one that does.
+  test "the rounds are as many as the wanted width takes, by the scatter of the first eight" do
+    load = PumaTuner::Prove::TrialLoad.new(generator: "fake", connections_count: 1, arrivals: "closed", duration_ns: 1)
+    plan = PumaTuner::Prove::Proof::Plan.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(40), seed: 1, load:, precision_ratio: 0.005)
+    quiet, loud = [0.001, 0.01].map { |noise_ratio| PumaTuner::Prove::Proof.new(plan, trial_runner: GrowingResponses.new(factor: 1.5, noise_ratio:)).call }
+    assert_equal [8, :precise_rounds], [quiet.rounds_count, quiet.stopped_because.kind]
+    assert_includes 9..39, loud.rounds_count
+    ratio = loud.ratio("throughput", of: "recommended", over: "today")
+    assert_operator Math.sqrt(ratio.high / ratio.low), :<, 1.0075
+    few = PumaTuner::Prove::Proof.new(plan.with(looks: PumaTuner::Prove::Looks.fixed(9)), trial_runner: GrowingResponses.new(factor: 1.5, noise_ratio: 0.02)).call
+    assert_equal [9, :imprecise_rounds, true], [few.rounds_count, few.stopped_because.kind, few.complete]
+  end
+
   # A gem to be compiled, once.
   class LongInTheMaking < GrowingResponses
     attr_reader :made

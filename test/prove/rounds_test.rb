@@ -35,6 +35,29 @@ class RoundsTest < TunerTest
     assert_equal({"today" => 3, "recommended" => 3}, firsts.tally)
   end
 
+  Wanted = PumaTuner::Prove::Rounds::Wanted
+
+  test "the number that a precision takes is asked for once it is known, and ends the rounds" do
+    asked = []
+    run = rounds(looks: Looks.fixed(12), wanted: ->(attempts) { asked << attempts.size and (Wanted.new(rounds_count: 9, half_width_ratio: 0.02) if attempts.size >= 8) })
+    assert_equal 18, run.call.size
+    assert_equal [(0..8).to_a, true, :precise_rounds], [asked, run.complete?, run.stopped_because.kind]
+    assert_equal "9 rounds were run: by the scatter of the first ones, intervals of ±2.0% take 9", in_words(run.stopped_because)
+  end
+
+  test "rounds that are allowed may be fewer than a precision takes, which is said" do
+    run = rounds(looks: Looks.fixed(9), wanted: ->(attempts) { Wanted.new(rounds_count: 31, half_width_ratio: 0.02) if attempts.size >= 8 })
+    assert_equal 18, run.call.size
+    assert run.complete?
+    assert_match(/all 9 rounds that were allowed were run; .* ±2.0% would take 31/, in_words(run.stopped_because))
+  end
+
+  test "a void round is none by which the scatter is known" do
+    asked = []
+    rounds(looks: Looks.fixed(6), runner: FakeRunner.new(void_at: [3]), wanted: ->(attempts) { asked << attempts.size && nil }).call
+    assert_equal [0, 1, 1, 2, 3, 4, 5, 6], asked
+  end
+
   test "the order is the seed's" do
     orders = [1, 1, 2, 3, 4, 5].map { |seed| rounds(random: Random.new(seed)).call.map(&:variant) }
     assert_equal orders[0], orders[1]

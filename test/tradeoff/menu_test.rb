@@ -24,6 +24,13 @@ class TradeoffMenuTest < TunerTest
     assert_equal({"yjit" => "on", "env.RUBY_GC_HEAP_GROWTH_FACTOR" => "1.1"}, both["YJIT on + heap grows slowly"])
   end
 
+  test "crossed, each limit goes with each threshold, in the flags of the version" do
+    crossed = factors("yjit", cross: true, memory_mib: [8, 16], call_thresholds: [5, 200], ruby_version: "3.3.8")
+    assert_equal 2 + 4 + 4, crossed.size
+    assert_equal({"yjit" => "on", "rubyopt" => "--yjit-exec-mem-size=16 --yjit-call-threshold=200"}, crossed["YJIT on with 16 MiB after 200 calls"])
+    assert_equal factors("yjit").keys, factors("yjit", cross: true).keys.first(6)
+  end
+
   test "too many, and unknown ones, are refused" do
     assert_match(/are \d+ combinations/, assert_raises(PumaTuner::UsageError) { Menu.variants(%w[yjit malloc gc]) }.message)
     assert_match(/unknown subject magic; choose from yjit, malloc, gc/, assert_raises(PumaTuner::UsageError) { Menu.variants(%w[yjit magic]) }.message)

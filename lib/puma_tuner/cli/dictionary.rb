@@ -125,6 +125,9 @@ module PumaTuner
             "such as \"throughput >= 1.2\", \"p99 not worse\" or \"90% < 300ms\"; exit code 1 if it does not"],
           [:looks, :counts, "N,…", "interim looks: stop early if the result is clear after these rounds, such as " \
             "10,20,40, instead of --rounds", {limits: 1..256}],
+          [:precision, :percent, "PERCENT", "half width that the intervals are to have: the number of rounds follows " \
+            "from the scatter of the first 8 or more, and --rounds is the most",
+            {usual: "none: as many as --rounds says"}],
           [:equivalent, :percent, "PERCENT", "equivalence margin: differences within it count as none", {default: "2"}],
           [:trial_duration, :seconds, "SECONDS", "how long each trial of the proof sends load", {limits: ..3_600}],
           [:turns, :count, "N", "how often the variants alternate within a round; 1: one server runs at a time",
@@ -147,7 +150,8 @@ module PumaTuner
         "Trade-off" => [
           [:yjit_memory, :count_list, "MIB,…", "YJIT memory limits to compare with its default", {limits: 1..2_048}],
           [:thresholds, :count_list, "N,…", "YJIT call thresholds to compare with its default",
-            {limits: 1..100_000}]
+            {limits: 1..100_000}],
+          [:cross, :flag, nil, "every YJIT memory limit with every call threshold, instead of one at a time"]
         ],
         "Profile" => [
           [:mode, :text, "MODE", "what to profile; --list names a profiler's modes", {usual: "the profiler's usual"}],

@@ -8,7 +8,7 @@ module PumaTuner
       # judged: who has seen rounds must not change these.
       SAME = %i[path requests data connections rate arrivals think reuse duration seed block directory copy turns core
         warmup_window warmup_limit probe_duration bodies_may_differ equivalent expect allow busy_machine
-        noise_rounds].freeze
+        noise_rounds precision].freeze
 
       # @param options [Hash] of the command
       # @param folder [String] for checkouts, gone when the command ends
@@ -113,9 +113,20 @@ module PumaTuner
         {
           primary:, looks:, expectations:, noise_rounds_count: option(:noise_rounds),
           equivalent_ratio: option(:equivalent), allowed: Prove::Factors.allowed(option(:allow).to_a),
+          precision_ratio:, precise_metrics: option(:precise_metrics),
           bodies_may_differ: option(:bodies_may_differ) || false, busy_machine: option(:busy_machine),
           time_limit_s: option(:time), seed: option(:seed), command: Host::Masking.own_command
         }
+      end
+
+      def precision_ratio
+        ratio = option(:precision) or return
+        raise UsageError, "--precision 0: write percent above 0, such as 2" if ratio.zero?
+        if option(:looks)
+          raise UsageError, "--precision and --looks both say when to stop: give one, and with --precision the most " \
+            "rounds by --rounds"
+        end
+        ratio
       end
 
       def expectations

@@ -63,6 +63,22 @@ module PumaTuner
         end
       end
 
+      # How many rounds it takes until each of these metrics' intervals is narrow enough, by the scatter of the rounds
+      # so far; wherever they lie.
+      #
+      # @param metric_names [Array<String>]
+      # @param half_width_ratio [Float] see Stats::PairsWanted
+      # @return [Integer, nil] nil where nothing could be told
+      def rounds_wanted(metric_names, half_width_ratio)
+        metrics = @metrics.select { |metric| metric_names.include?(metric.name) }
+        @others.product(metrics).filter_map { |variant, metric|
+          pairs = pairs(variant, metric)
+          sd = pairs && Stats::PairedRatio.sd(*pairs)
+          level_ratio = (metric == @primary) ? primary_level_ratio : @looks.level_ratio
+          Stats::PairsWanted.of(sd:, first_count: pairs.first.size, half_width_ratio:, level_ratio:) if sd
+        }.max
+      end
+
       private
 
       # The interval of the primary metric, at each look and for each variant.

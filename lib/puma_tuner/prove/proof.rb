@@ -10,19 +10,26 @@ module PumaTuner
       #
       # variants: the first is the baseline; primary: name of the metric that decides; looks: Looks
       # noise_rounds_count: A/A pairs beforehand; equivalent_ratio: see Verdict; expectations: Expectations
+      # precision_ratio: the half width that intervals of precise_metrics are to have: the number of rounds then
+      #   follows from how far the first FIRST_ROUNDS_COUNT scatter, and looks say the most; nil: as looks say
       # allowed: what may differ though undeclared, see DeclarationCheck;
       #   bodies_may_differ: responses need not be of equal length
       # busy_machine: whether rounds count though others hit one variant clearly
       #   more; time_limit_s: seconds for all of it, or nil
       Plan = Data.define(:variants, :metrics, :primary, :looks, :noise_rounds_count, :equivalent_ratio,
         :expectations, :allowed,
-        :bodies_may_differ, :busy_machine, :time_limit_s, :seed, :load, :command) do
+        :bodies_may_differ, :busy_machine, :time_limit_s, :seed, :load, :command, :precision_ratio,
+        :precise_metrics) do
         def initialize(metrics: Metric::SERVED, primary: "throughput", noise_rounds_count: 0, equivalent_ratio: 0.02,
           expectations: Expectations.parse([]), allowed: [], bodies_may_differ: false, busy_machine: false,
-          time_limit_s: nil, command: nil, **fields)
+          time_limit_s: nil, command: nil, precision_ratio: nil, precise_metrics: nil, **fields)
+          precise_metrics ||= [primary]
           super
         end
       end
+
+      # Rounds by whose scatter it is found how many there must be for a precision: by fewer a scatter is hardly known.
+      FIRST_ROUNDS_COUNT = 8
 
       # When the planned rounds would show nothing smaller than this, no interval tells anything.
       HOPELESS_EFFECT_RATIO = 1.0
@@ -84,7 +91,8 @@ module PumaTuner
       def rounds(looks, clock = nil)
         Rounds.new(variants: @plan.variants, looks:, trial_runner: @trial_runner, random: Random.new(@plan.seed),
           kept: @kept, clock:, decided: ->(trials) { decided(trials) },
-          hopeless: ->(trials) { hopeless(trials, looks) }, check: ->(attempt) { unlike(attempt) },
+          hopeless: ->(trials) { hopeless(trials, looks) }, wanted: ->(attempts) { wanted(attempts) },
+          check: ->(attempt) { unlike(attempt) },
           marked: @plan.busy_machine ? :itself.to_proc : ->(trials) { @disturbance.mark(trials) })
       end
 
@@ -116,6 +124,16 @@ module PumaTuner
       end
 
       def decided(trials) = judge(trials).primary_decided?
+
+      # @param attempts [Array<Array<Trial>>] the rounds so far that count
+      # @return [Rounds::Wanted, nil] nil as long as there are too few, or no precision is wanted
+      def wanted(attempts)
+        ratio = @plan.precision_ratio or return
+        first_count = [FIRST_ROUNDS_COUNT, @plan.looks.least_rounds_count(@plan.variants.size - 1)].max
+        return if attempts.size < first_count
+        count = judge(attempts.first(first_count).flatten).rounds_wanted(@plan.precise_metrics, ratio)
+        Rounds::Wanted.new(rounds_count: count, half_width_ratio: ratio) if count
+      end
 
       # It goes by how far the rounds scatter, whichever way they point.
       def hopeless(trials, looks)

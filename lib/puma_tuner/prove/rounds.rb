@@ -22,11 +22,13 @@ module PumaTuner
       # @param decided [#call] trials so far -> why they suffice, or nil; asked at looks
       # @param hopeless [#call] trials so far -> why more would tell nothing, or
       #   nil; asked once, when there are enough for an interval
+      # @param wanted [#call] the rounds so far that count, as their trials -> Wanted, or nil as long as that is not
+      #   known; the first number holds
       # @param check [#call] trials of an attempt -> Void of it as a whole, or nil
       # @param marked [#call] trials so far -> the same, with those void that others on the machine have disturbed
       # @param clock [TimeLimit::Clock, nil] of the time that was given
       def initialize(variants:, looks:, trial_runner:, random:, kept: Nothing, decided: ->(_) {}, hopeless: ->(_) {},
-        check: ->(_) {}, marked: :itself.to_proc, clock: nil)
+        wanted: ->(_) {}, check: ->(_) {}, marked: :itself.to_proc, clock: nil)
         @variants = variants
         @looks = looks
         @trial_runner = trial_runner
@@ -34,6 +36,7 @@ module PumaTuner
         @kept = kept
         @decided = decided
         @hopeless = hopeless
+        @wanted_of = wanted
         @check = check
         @marked = marked
         @clock = clock
@@ -41,6 +44,9 @@ module PumaTuner
         @earlier_count = @trials.size
         @looked_counts = []
       end
+
+      # How many rounds it takes until intervals are so narrow, see Stats::PairsWanted.
+      Wanted = Data.define(:rounds_count, :half_width_ratio)
 
       # Stands in where nothing is left from before, and nothing is kept.
       module Nothing
@@ -61,7 +67,7 @@ module PumaTuner
       def complete? = !!@complete
 
       # @return [Float] seconds that the rest should take, when no round is void
-      def expected_s = (@looks.rounds_max - valid_count) * @variants.size * @trial_runner.expected_s
+      def expected_s = (rounds_count - valid_count) * @variants.size * @trial_runner.expected_s
 
       # @yieldparam what [String, Statement] is about to run, or has happened
       # @yieldparam left_s [Float, nil] seconds that the rest should take; nil: nothing new is known
@@ -93,9 +99,20 @@ module PumaTuner
       def enough
         count = valid_count
         decided = look?(count) && @decided.call(@trials)
-        @complete = decided || count >= @looks.rounds_max
-        return Statement.of(:primary_decided, rounds_count: count) if decided && count < @looks.rounds_max
-        Statement.of(:planned_rounds, rounds_count: count) if @complete
+        @wanted ||= @wanted_of.call(attempts.select { |attempt| attempt.none?(&:void) })
+        @complete = decided || count >= rounds_count
+        return Statement.of(:primary_decided, rounds_count: count) if decided && count < rounds_count
+        ended(count) if @complete
+      end
+
+      # @return [Integer] as far as is known yet
+      def rounds_count = [@wanted&.rounds_count, @looks.rounds_max].compact.min
+
+      def ended(count)
+        return Statement.of(:planned_rounds, rounds_count: count) unless @wanted
+        kind = (@wanted.rounds_count > count) ? :imprecise_rounds : :precise_rounds
+        Statement.of(kind, rounds_count: count, wanted_count: @wanted.rounds_count,
+          half_width_ratio: @wanted.half_width_ratio)
       end
 
       # Each look is taken once, also where a round turns out to be void after it: another would be one more chance.
@@ -165,7 +182,7 @@ module PumaTuner
         end
       end
 
-      def name_of(round) = "round #{round + 1} of #{"at most " if @looks.several?}#{@looks.rounds_max}"
+      def name_of(round) = "round #{round + 1} of #{"at most " if @looks.several?}#{rounds_count}"
 
       # Tells of an earlier round that counted, too, and turns out to be disturbed now that others are known.
       def tell(earlier)

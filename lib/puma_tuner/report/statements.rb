@@ -54,6 +54,14 @@ module PumaTuner
       # Why a proof had no more rounds.
       STOPS = {
         planned_rounds: ->(rounds_count:) { "all #{rounds_count} planned rounds were run" },
+        precise_rounds: ->(rounds_count:, wanted_count:, half_width_ratio:) {
+          "#{rounds_count} rounds were run: by the scatter of the first ones, intervals of " \
+            "±#{Units.percent(half_width_ratio)} take #{wanted_count}"
+        },
+        imprecise_rounds: ->(rounds_count:, wanted_count:, half_width_ratio:) {
+          "all #{rounds_count} rounds that were allowed were run; by the scatter of the first ones, intervals of " \
+            "±#{Units.percent(half_width_ratio)} would take #{wanted_count} (--rounds)"
+        },
         primary_decided: ->(rounds_count:) { "the primary metric was decided, after #{rounds_count} rounds" },
         voids_in_a_row: ->(rounds_count:, variant:, void:) {
           "#{rounds_count} rounds in a row were void, #{Statements.last_void(variant, void)}"

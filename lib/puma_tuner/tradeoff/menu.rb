@@ -35,12 +35,14 @@ module PumaTuner
       # @param ruby_version [String]
       # @param memory_mib [Array<Integer>] limits for YJIT, besides its own
       # @param call_thresholds [Array<Integer>] for YJIT, besides its own
+      # @param cross [Boolean] whether each limit goes with each threshold, too
       # @return [Array<Prove::Variant>] the baseline first
       # @raise [UsageError] for what is not known, and for too many
-      def variants(subjects, ruby_version: RUBY_VERSION, memory_mib: MEMORY_MIB, call_thresholds: CALL_THRESHOLDS)
+      def variants(subjects, ruby_version: RUBY_VERSION, memory_mib: MEMORY_MIB, call_thresholds: CALL_THRESHOLDS,
+        cross: false)
         unknown = subjects - SUBJECTS
         raise UsageError, "unknown subject #{unknown.first}; choose from #{SUBJECTS.join(", ")}" if unknown.any?
-        lists = subjects.uniq.map { |subject| list(subject, ruby_version, memory_mib, call_thresholds) }
+        lists = subjects.uniq.map { |subject| list(subject, ruby_version, memory_mib, call_thresholds, cross) }
         combinations = lists.first.to_a.product(*lists.drop(1).map(&:to_a))
         ensure_few_combinations(combinations.size)
         combinations.map do |parts|
@@ -48,22 +50,32 @@ module PumaTuner
         end
       end
 
-      def list(subject, ruby_version, memory_mib, call_thresholds)
+      def list(subject, ruby_version, memory_mib, call_thresholds, cross)
         case subject
-        when "yjit" then yjit(memory_flag(ruby_version), memory_mib, call_thresholds)
+        when "yjit" then yjit(memory_flag(ruby_version), memory_mib, call_thresholds, cross)
         when "malloc" then {"glibc" => {}, "two arenas" => ARENAS, **jemalloc}
         when "gc" then GC
         end
       end
 
-      def yjit(memory_flag, memory_mib, call_thresholds)
+      def yjit(memory_flag, memory_mib, call_thresholds, cross)
         {
           "YJIT off" => {"yjit" => "off"}, "YJIT on" => {"yjit" => "on"},
           **memory_mib.to_h { |mib| ["YJIT on with #{mib} MiB", yjit_by("#{memory_flag}=#{mib}")] },
           **call_thresholds.to_h { |count|
             ["YJIT on after #{count} calls", yjit_by("--yjit-call-threshold=#{count}")]
-          }
+          },
+          **(cross ? crossed(memory_flag, memory_mib, call_thresholds) : {})
         }
+      end
+
+      # A limit that is reached keeps out what is compiled late, and a threshold decides what that is: they belong
+      # together.
+      def crossed(memory_flag, memory_mib, call_thresholds)
+        memory_mib.product(call_thresholds).to_h do |mib, count|
+          ["YJIT on with #{mib} MiB after #{count} calls",
+            yjit_by("#{memory_flag}=#{mib} --yjit-call-threshold=#{count}")]
+        end
       end
 
       def yjit_by(flag) = {"yjit" => "on", "rubyopt" => flag}

@@ -11,8 +11,8 @@ module PumaTuner
       argument :app, "#{Options::App::ABOUT}; several config.ru, or several Puma configurations, are variants",
         required: false, many: true
       options :verbose, :path, :requests, :rate, :topologies, :variant, :time, :html, :markdown, :directory,
-        :boot_limit, :block, :data, :arrivals, :think, :reuse, :seed, :factor, :variants, :copy, :looks, :noise_rounds,
-        :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine,
+        :boot_limit, :block, :data, :arrivals, :think, :reuse, :seed, :factor, :variants, :copy, :looks, :precision,
+        :noise_rounds, :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine,
         :resume, :false_alarms, connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
         primary: {usual: "throughput; p99 with --rate; iterations of a block"},

@@ -8,7 +8,7 @@ module PumaTuner
 
       # A menu need not ask for these, so the proof is told them.
       PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02,
-               primary: "cpu_per_request"}.freeze
+               primary: "cpu_per_request", precise_metrics: %w[cpu_per_request pss]}.freeze
 
       desc "Measure what YJIT, another allocator, or other GC settings gain in CPU and cost in memory, " \
         "or the other way round", hint: Options::App::HINT
@@ -17,7 +17,8 @@ module PumaTuner
         choices: Tradeoff::Menu::SUBJECTS
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed,
-        :for_workers, :memory, :busy_machine, :resume, connections: Options::Traffic::USUAL_CONNECTIONS, rounds: "8",
+        :for_workers, :memory, :busy_machine, :resume, :precision, :cross, rounds: "8",
+        connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {default: "6", about: "how long each trial measures; memory is measured at its end"},
         warmup_limit: {default: "60", about: "when to start a trial although YJIT is still compiling, " \
         "or CPU per request still falls"},
@@ -26,14 +27,15 @@ module PumaTuner
       renamed workers: :for_workers, with: "name several subjects instead: puma_tuner tradeoff yjit,malloc"
       example [
         "yjit --requests requests.txt",
+        "yjit --cross --precision 2 --rounds 60 --requests requests.txt",
         "yjit,malloc --for-workers 8 --memory 4GiB -- bundle exec puma",
         "gc config.ru --topology 1x5"
       ]
 
-      def call(subjects:, output:, html:, for_workers:, memory:, yjit_memory:, thresholds:, resume:, **options)
+      def call(subjects:, output:, html:, for_workers:, memory:, yjit_memory:, thresholds:, cross:, resume:, **options)
         subjects = subjects.split(",")
         name = subjects.first
-        variants = Tradeoff::Menu.variants(subjects, memory_mib: yjit_memory, call_thresholds: thresholds)
+        variants = Tradeoff::Menu.variants(subjects, memory_mib: yjit_memory, call_thresholds: thresholds, cross:)
         output = Results.path(output, "#{name}.json", err:, **options)
         Output.check_writable(output, html)
         estimate = {workers_count: for_workers, memory_limit_bytes: memory}
