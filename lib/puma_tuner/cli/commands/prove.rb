@@ -12,8 +12,8 @@ module PumaTuner
         required: false, many: true
       options :verbose, :path, :requests, :rate, :topologies, :variant, :time, :html, :markdown, :directory,
         :boot_limit, :block, :data, :arrivals, :think, :reuse, :seed, :factor, :variants, :copy, :looks, :precision,
-        :noise_rounds, :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ, :busy_machine,
-        :resume, :false_alarms, connections: Options::Traffic::USUAL_CONNECTIONS,
+        :noise_rounds, :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ,
+        :busy_machine, :resume, :false_alarms, connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
         primary: {usual: "throughput; p99 with --rate; iterations of a block"},
         core: {usual: "the last of four or more, else none"},
