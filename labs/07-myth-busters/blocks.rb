@@ -16,13 +16,16 @@ module PumaTuner
           OJ => Pins.factors(Pins::JSON.slice("oj", "ostruct").merge(Pins::PUMA.slice("bigdecimal")))
         }.freeze
 
-        MYSQL2 = "mysql2 0.5.7"
+        MYSQL2 = "mysql2 #{Pins::MYSQL2}".freeze
         TRILOGY = "Trilogy #{Pins::PUMA.fetch("trilogy")}".freeze
 
-        TURN, THREADS, RACTORS = "in turn", "two threads", "two Ractors"
-        SIDE_BY_SIDE = [TURN, THREADS, RACTORS].to_h { |name| [name, {"block" => name}] }.freeze
+        TURN, THREADS, RACTORS, KEPT, PROCESSES = "in turn", "two threads", "two Ractors", "two Ractors, kept", "two processes, kept"
+        SIDE_BY_SIDE = [TURN, THREADS, RACTORS, KEPT, PROCESSES].to_h { |name| [name, {"block" => name}] }.freeze
 
-        TITLES = ["json", "database clients", "side by side"].freeze
+        # With YJIT nothing is counted for each instruction, which is what Ractors get into each other's way by.
+        COMPILED = [TURN, KEPT].to_h { |name| ["#{name}, YJIT", {"block" => name, "yjit" => "on"}] }.freeze
+
+        TITLES = ["json", "database clients", "side by side", "side by side, YJIT"].freeze
 
         # @param field [Field]
         # @param sizes [Sizes]
@@ -33,13 +36,15 @@ module PumaTuner
           @run = run
         end
 
-        # @return [Hash{String => Prove::Verdict}] "json", "database clients", "side by side"; those that came to nothing are missing
+        # @return [Hash{String => Prove::Verdict}] "json", "database clients", "side by side", "side by side, YJIT"; those that came to nothing are missing
         def call
+          # Processes of the blocks' own compute beside them, and would be taken for strangers.
           {
             "json" => proof("json_block.rb", JSON, "json"),
             # The database works beside it, and would be taken for a stranger on the machine. What counts is the client's CPU time.
             "database clients" => proof("database_block.rb", clients, "database clients", busy_machine: true),
-            "side by side" => proof("parallel_block.rb", SIDE_BY_SIDE, "side by side", primary: "iterations")
+            "side by side" => proof("parallel_block.rb", SIDE_BY_SIDE, "side by side", primary: "iterations", busy_machine: true),
+            "side by side, YJIT" => proof("parallel_block.rb", COMPILED, "side by side, YJIT", primary: "iterations")
           }.compact
         end
 
@@ -47,7 +52,7 @@ module PumaTuner
 
         def clients
           common = {"env.MYTH_SOCKET" => @field.database.socket, **Pins.factors(Pins::PUMA.slice("bigdecimal"))}
-          {MYSQL2 => {**common, "env.MYTH_CLIENT" => "mysql2", "gem.mysql2" => "0.5.7"},
+          {MYSQL2 => {**common, "env.MYTH_CLIENT" => "mysql2", "gem.mysql2" => Pins::MYSQL2},
            TRILOGY => {**common, "env.MYTH_CLIENT" => "trilogy", "gem.trilogy" => Pins::PUMA.fetch("trilogy")}}
         end
 

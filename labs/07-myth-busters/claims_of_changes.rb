@@ -2,6 +2,7 @@
 
 require_relative "blocks"
 require_relative "threads_duel"
+require_relative "trilogy"
 require_relative "variants"
 
 module PumaTuner
@@ -45,7 +46,22 @@ module PumaTuner
             speed(json, "JSON.parse → Oj, by the json of then", Blocks::OJ, Blocks::JSON_THEN, published: "surprisingly faster"),
             speed(json, "JSON.parse → Oj, by today's json", Blocks::OJ, Blocks::JSON_NOW, published: "surprisingly faster", note: "json has been made faster since."),
             speed(clients, "mysql2 → Trilogy, a page of 50 rows", Blocks::TRILOGY, Blocks::MYSQL2, published: "about 10%", published_ratio: 1.10,
-              note: "By CPU time of the client alone; of a whole request it is less.")
+              note: "By CPU time of the client alone; of a whole request it is less."),
+            *in_app
+          ]
+        end
+
+        # What was published is of an app: the client alone says what it could be at most.
+        def in_app
+          rounds = @measured.trilogy
+          page, realistic = rounds.loads
+          [
+            Lab::Claim.of_ratio("mysql2 → Trilogy in the app: throughput of a page of 50 rows", rounds.ratio("throughput", page, of: Trilogy::TRILOGY.name, over: Trilogy::MYSQL2.name),
+              published: "about 10%", published_ratio: 1.10),
+            Lab::Claim.of_ratio("mysql2 → Trilogy in the app: CPU of a page of 50 rows, mysql2 over Trilogy", rounds.ratio("cpu", page, of: Trilogy::MYSQL2.name, over: Trilogy::TRILOGY.name),
+              published: "about 10%", published_ratio: 1.10),
+            Lab::Claim.of_ratio("mysql2 → Trilogy in the app: throughput of a realistic request", rounds.ratio("throughput", realistic, of: Trilogy::TRILOGY.name, over: Trilogy::MYSQL2.name),
+              note: "Ours: one row, and 30% of other work.")
           ]
         end
 
@@ -90,7 +106,25 @@ module PumaTuner
 
         def change(text, rounds, metric, of, over, **told) = Lab::Claim.of_ratio(text, ratio(rounds, metric, of, over), **told)
 
-        def side_by_side
+        # Why Ractors don't: each instruction of the interpreter counts itself in one variable of the whole process.
+        COUNTER = "Ruby 3.3 and 3.4 with YJIT built in count each interpreted instruction in one global variable, which cores then take from each other (ruby/ruby#12549, #12670, after 3.4)."
+
+        def side_by_side = [*by_the_rule, *causes]
+
+        # Three suspects: making them, what they share, and of that the counter, which compiled code leaves alone.
+        def causes
+          verdict, compiled = @measured.verdicts.values_at("side by side", "side by side, YJIT")
+          iterations = ->(rounds, of, over) { rounds && Lab::Ratios.of(rounds, "iterations", of:, over:) }
+          [
+            Lab::Claim.of_ratio("two Ractors that are kept, over ones made anew", iterations.call(verdict, Blocks::KEPT, Blocks::RACTORS), note: "What making them costs, of the whole."),
+            Lab::Claim.of_ratio("two Ractors that are kept, over two processes", iterations.call(verdict, Blocks::KEPT, Blocks::PROCESSES), published_ratio: Lab::Claim::LOWER,
+              note: "What Ractors share, and processes don't. #{COUNTER}"),
+            Lab::Claim.of_ratio("two Ractors that are kept, over one after the other, with YJIT", iterations.call(compiled, *Blocks::COMPILED.keys.reverse), published_ratio: Lab::Claim::HIGHER,
+              note: "Compiled code does not count. Above 1: the second core brings something.")
+          ]
+        end
+
+        def by_the_rule
           verdict = @measured.verdicts["side by side"]
           {Blocks::THREADS => "two threads compute no faster than one", Blocks::RACTORS => "two Ractors compute side by side"}.map do |name, text|
             Lab::Claim.of_ratio("#{text}: #{name} over one after the other", verdict && Lab::Ratios.of(verdict, "iterations", of: name, over: Blocks::TURN),

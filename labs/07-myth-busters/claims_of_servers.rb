@@ -2,6 +2,7 @@
 
 require_relative "cost"
 require_relative "grid"
+require_relative "talk"
 
 module PumaTuner
   module Labs
@@ -19,7 +20,7 @@ module PumaTuner
         end
 
         # @return [Array<Lab::Claim>]
-        def all = [*io_only, cpu_only, *realistic, *tarai, *scaling, *processes, memory, *costs].compact
+        def all = [*io_only, cpu_only, *realistic, *tarai, *scaling, *processes, memory, *talk, *costs].compact
 
         private
 
@@ -65,6 +66,9 @@ module PumaTuner
         end
 
         def first_topology = "Puma #{@measured.sizes.topologies.first}"
+
+        # As many processes as were published; not the most that were measured.
+        def published_topology = "Puma #{@measured.sizes.topologies.find { |topology| topology.start_with?("#{Inversion::PROCESSES_COUNT}x") }}"
 
         def last_topology = "Puma #{@measured.sizes.topologies.last}"
 
@@ -113,8 +117,30 @@ module PumaTuner
         end
 
         def memory
-          Lab::Claim.of_ratio("memory: #{last_topology} over Go", @capacity.rounds.ratio("memory", @capacity.realistic, of: last_topology, over: GO),
+          Lab::Claim.of_ratio("memory: #{published_topology} over Go", @capacity.rounds.ratio("memory", @capacity.realistic, of: published_topology, over: GO),
             published: "51 MB against 17 MB", published_ratio: 3.0, note: "All processes of either after the load, as if they were alone on the machine.")
+        end
+
+        # Of the request that the published figures ask for, where they were contradicted by the one that was told.
+        def talk
+          talk, name = @measured.talk, "Puma #{@measured.sizes.talk.fetch(:topologies).first}"
+          two = "Puma #{@measured.sizes.talk.fetch(:topologies).find { |topology| topology.start_with?("2x") }}"
+          request = "the talk's own request (#{Units.duration(talk.chosen.reading.cpu_ns)} of CPU beside 50 ms)"
+          [
+            Lab::Claim.of_ratio("#{request}: Puma has so much of Go's throughput, #{clients(talk.most)}", talk.rounds.ratio("throughput", talk.most, of: name, over: GO),
+              published: "about 70%", published_ratio: Inversion::SHARE_RATIO, note: "One process, a thread for each client."),
+            Lab::Claim.of_ratio("#{request}: Go goes on where one process of Puma stops, #{clients(talk.more)}", talk.rounds.ratio("throughput", talk.more, of: GO, over: name),
+              published: "1,200 against 600 requests/s", published_ratio: Inversion::GO_PER_S.fdiv(Inversion::PUMA_PER_S)),
+            Lab::Claim.of_ratio("#{request}: two processes of Puma do not match Go, #{clients(talk.more)}", talk.rounds.ratio("throughput", talk.more, of: GO, over: two),
+              published: "at least 3 processes", published_ratio: Lab::Claim::HIGHER, note: "Above 1: they do not."),
+            *{name => Inversion::PUMA_PER_S, GO => Inversion::GO_PER_S}.map { |server, per_s| told(request, server, per_s) }
+          ]
+        end
+
+        # Of other machines: told beside it, and not held against it.
+        def told(request, server, per_s)
+          Lab::Claim.of_number("#{request}: requests/s of #{server}, #{clients(@measured.talk.more)}", @measured.talk.rounds.estimate("throughput", server, @measured.talk.more),
+            unit: "per_s", published: "about #{Report::Figures.count(per_s)} requests/s")
         end
 
         def costs

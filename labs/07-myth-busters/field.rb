@@ -46,6 +46,10 @@ module PumaTuner
         # @return [Field] the same with other amounts
         def with_share(io_ratio, whole_s:) = self.class.new(database, pace:, amounts: Amounts.of_whole(whole_s, io_ratio:, **pace))
 
+        # @param units [Integer] of work in a request to /talk
+        # @return [Field] the same with so many
+        def with_talk(units) = self.class.new(database, pace:, amounts: amounts.with(talk_units: units))
+
         # @return [Hash{String => String}] of all servers
         def environment = {**amounts.environment, "MYTH_SOCKET" => database.socket}
 

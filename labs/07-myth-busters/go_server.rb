@@ -16,6 +16,9 @@ module PumaTuner
         # GOPATH mode: Debian's sources are no modules, and nothing is looked for elsewhere.
         ENVIRONMENT = {"GO111MODULE" => "off", "GOPATH" => "/usr/share/gocode", "GOFLAGS" => "", "GOPROXY" => "off", "CGO_ENABLED" => "0"}.freeze
 
+        # When versions came out (https://go.dev/doc/devel/release): theirs was of 2024.
+        YEARS = {"go1.19" => 2022, "go1.20" => 2023, "go1.21" => 2023, "go1.22" => 2024, "go1.23" => 2024, "go1.24" => 2025, "go1.25" => 2025}.freeze
+
         module_function
 
         # @return [String] path of the program

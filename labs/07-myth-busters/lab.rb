@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-%w[apache_bench blocks capacity claims charts conclusions go_server grid measured pins sizes sweep tables threads_duel variants].each { |name| require_relative name }
+%w[apache_bench blocks capacity claims charts conclusions go_server grid measured pins sizes sweep tables talk threads_duel trilogy variants].each { |name| require_relative name }
 
 module PumaTuner
   module Labs
@@ -26,7 +26,7 @@ module PumaTuner
 
       def gems(quick:) = Pins.all
 
-      def expected_s(quick:) = quick ? 330 : 7_200
+      def expected_s(quick:) = quick ? 390 : 8_100
 
       # What is no gem.
       # @param say [#call] told what takes long
@@ -62,7 +62,8 @@ module PumaTuner
         {
           grid: run.part("grid") { grid.call }, languages: run.part("languages") { grid.languages }, checks: run.part("ab") { ApacheBench.new(field, sizes, run).call },
           capacity: run.part("capacity") { Capacity.new(field, sizes, run).call }, threads: run.part("threads") { ThreadsDuel.new(field, sizes, run).call },
-          cells: Sweep.new(field, sizes, run).call, variants: Variants.new(field, sizes, run).call, verdicts: Blocks.new(field, sizes, run).call
+          cells: Sweep.new(field, sizes, run).call, talk: run.part("talk") { Talk.new(field, sizes, run).call },
+          trilogy: run.part("trilogy") { Trilogy.new(field, sizes, run).call }, variants: Variants.new(field, sizes, run).call, verdicts: Blocks.new(field, sizes, run).call
         }
       end
 

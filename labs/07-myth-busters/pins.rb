@@ -19,13 +19,15 @@ module PumaTuner
           "string-format" => "0.2.0"
         }.freeze
 
+        MYSQL2 = "0.5.7"
+
         OTHER_RUBY = "3.3.8"
 
         module_function
 
         # @return [Array<Lab::Gems::Pin>] the same for both forms: each has all parts
         def all
-          [*Lab::Gems.pins({**PUMA, **SESSION, **JSON, **FALCON, "mysql2" => "0.5.7"}), *Lab::Gems.pins(PUMA, rubies: [OTHER_RUBY])]
+          [*Lab::Gems.pins({**PUMA, **SESSION, **JSON, **FALCON, "mysql2" => MYSQL2}), *Lab::Gems.pins(PUMA, rubies: [OTHER_RUBY])]
         end
 
         # @param names [Hash{String => String}] gems

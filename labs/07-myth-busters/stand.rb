@@ -32,7 +32,8 @@ module PumaTuner
       end
 
       # What each answer must hold: so a server that skips the work, or whose query fails, is found out.
-      TEXTS = {"/io-only" => "slept 0", "/cpu-only" => "burnt 5", "/realistic" => "slept 0, burnt 5", "/level" => "slept 0, burnt 5", "/tarai" => "tarai 10"}.freeze
+      TEXTS = {"/io-only" => "slept 0", "/cpu-only" => "burnt 5", "/realistic" => "slept 0, burnt 5", "/level" => "slept 0, burnt 5", "/tarai" => "tarai 10",
+               "/talk" => "slept 0, burnt 5", "/page" => "50 Article 50 2024 7"}.freeze
 
       # What came of one load on one server.
       #

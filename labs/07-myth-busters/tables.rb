@@ -1,7 +1,10 @@
 # frozen_string_literal: true
 
+require "etc"
 require_relative "accuracy"
 require_relative "cost"
+require_relative "go_server"
+require_relative "talk"
 
 module PumaTuner
   module Labs
@@ -14,7 +17,7 @@ module PumaTuner
         end
 
         # @return [Array<Lab::Table>]
-        def all = [amounts, grid, capacity, open_loops, checks, sweep, advised, accuracy, variants]
+        def all = [amounts, grid, inversion, talk, capacity, open_loops, checks, sweep, advised, accuracy, variants]
 
         private
 
@@ -31,7 +34,7 @@ module PumaTuner
             ["units at /realistic and /cpu-only", Report::Figures.count(amounts.units), Report::Figures.count(amounts.units)],
             ["units at /level", Report::Figures.count(amounts.units), Report::Figures.count(amounts.level_units)],
             ["its query sleeps for", *[Units.duration(amounts.sleep_s * Units::NS_PER_S)] * 2]
-          ], notes: ["Work is calibrated so that CPU is 30% of an undisturbed request in Ruby without YJIT. Server in Go: #{@measured.go}."])
+          ], notes: ["Work is calibrated so that CPU is 30% of an undisturbed request in Ruby without YJIT. Server in Go: #{@measured.go}#{" of #{GoServer::YEARS[@measured.go[/\Ago\d+\.\d+/]]}" if GoServer::YEARS.key?(@measured.go[/\Ago\d+\.\d+/])}, as Debian has it."])
         end
 
         def grid
@@ -43,6 +46,30 @@ module PumaTuner
           end
           Lab::Table.new(title: "The story's grid", headings: ["load", "Puma, requests/s", "Go, requests/s", "Puma over Go", "Puma p50", "p99", "Go p50", "p99"], rows:,
             notes: ["Puma: one process, 50 threads, no YJIT. A new connection for each request, as with `ab`. Median and range of the rounds; the ratio with its 95% interval."])
+        end
+
+        def inversion
+          rows = @measured.talk.inversion.map do |given|
+            [given.reading.title, given.reading.threads_count.to_s, Units.rate(given.puma_per_s), Units.rate(given.go_per_s), format("%.2fx", given.share_ratio),
+              given.processes_count&.to_s || "more than #{Inversion::MOST_PROCESSES}", format("%.0f%%", (given.miss_ratio - 1) * 100)]
+          end
+          published = ["as published", "-", Inversion::PUMA_PER_S.to_s, Report::Figures.count(Inversion::GO_PER_S), format("%.2fx", Inversion::SHARE_RATIO), "at least #{Inversion::PROCESSES_COUNT}", "-"]
+          Lab::Table.new(title: "Which request the talk must have run, by the simulator", rows: [published, *rows],
+            headings: ["request", "threads", "Puma, requests/s", "Go, requests/s", "Puma over Go, 50 clients", "processes that match", "off by"],
+            notes: ["#{Inversion::CORES_COUNT} cores; throughputs by #{Inversion::MORE_CLIENTS} clients. Off by: the worst of the three numbers, by factor. The last row is the CPU, between " \
+              "#{Units.duration(Inversion::SEARCHED_NS.begin)} and #{Units.duration(Inversion::SEARCHED_NS.end)}, that misses least with two processes too few; it is what /talk does. " \
+              "A pool of 31 threads gives such figures, too: by throughputs alone it can't be told from the GVL."])
+        end
+
+        def talk
+          talk = @measured.talk
+          rows = talk.rounds.loads.product(talk.rounds.names).map do |asked, name|
+            throughput, p50, p99, cpu, memory = %w[throughput p50 p99 cpu memory].map { |metric| talk.rounds.estimate(metric, name, asked) }
+            [asked.to_s, name, rate(throughput), time(p50), time(p99), time(cpu), Report::Figures.mib(memory&.value)]
+          end
+          Lab::Table.new(title: "The talk's own request, measured", headings: ["load", "server", "requests/s", "p50", "p99", "CPU per request", "memory, MiB"], rows:,
+            notes: ["#{Units.duration(talk.chosen.reading.cpu_ns)} of CPU: #{Units.duration(talk.overhead_ns)} that Puma and its client take for a request without work here, and " \
+              "#{Report::Figures.count(talk.units)} units of work. Go does the same work. Theirs had #{Inversion::CORES_COUNT} cores; here there are #{Etc.nprocessors}, for database and generator, too."])
         end
 
         def capacity

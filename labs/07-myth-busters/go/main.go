@@ -88,7 +88,7 @@ func main() {
 	}
 	database := connect()
 	query := "SELECT SLEEP(" + os.Getenv("MYTH_SLEEP_S") + ")"
-	units, levelUnits := number("MYTH_UNITS"), number("MYTH_LEVEL_UNITS")
+	units, levelUnits, talkUnits := number("MYTH_UNITS"), number("MYTH_LEVEL_UNITS"), number("MYTH_TALK_UNITS")
 	sleep := func() (slept string, err error) {
 		err = database.QueryRow(query).Scan(&slept)
 		return slept, err
@@ -107,6 +107,7 @@ func main() {
 	answer("/cpu-only", func() (string, error) { return fmt.Sprintf("burnt %d", burn(units)), nil })
 	answer("/realistic", mixed(units))
 	answer("/level", mixed(levelUnits))
+	answer("/talk", mixed(talkUnits))
 	answer("/tarai", func() (string, error) { return fmt.Sprintf("tarai %d", tarai(10, 5, 0)), nil })
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), nil))
 }

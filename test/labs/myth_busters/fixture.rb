@@ -53,12 +53,25 @@ module MythBustersFixture
   end
 
   # @param per_s [Hash{String => Numeric}] by server
-  def capacity(per_s = {"Puma 1x5" => 45, "Puma 2x5" => 85, "Go" => 100})
+  def capacity(per_s = {"Puma 1x5" => 45, "Puma 2x5" => 85, "Puma 3x5" => 95, "Go" => 100})
     realistic, level = %w[/realistic /level].map { |path| Lab::Asked.closed(path, sizes.saturated) }
-    mib = {"Go" => 17, "Puma 2x5" => 51}
+    mib = {"Go" => 17, "Puma 3x5" => 51}
     all = [realistic, level].product(per_s.to_a).to_h { |asked, (name, number)| [[name, asked], turns(number, mib: mib.fetch(name, 40), cpu_ms: (name == "Go") ? 2 : 21)] }
     Lab::Capacity::Measured.new(rounds: rounds(all), realistic:, level:, open: per_s.to_h { |name, number| [["/level", name], [[number / 2.0, turns(number / 2.0).first]]] })
   end
+
+  # @param per_s [Hash{String => Numeric}] by server
+  def talk(per_s = {"Puma 1x50" => 620, "Puma 2x50" => 1_000, "Puma 3x50" => 1_240, "Go" => 1_240})
+    most, more = sizes.talk.fetch(:connections).map { |count| Lab::Asked.closed("/talk", count) }
+    Lab::Talk::Measured.new(inversion: [Lab::Inversion::LITERAL].map { |reading| given(reading) } << given(Lab::Inversion::SHORTER), overhead_ns: 400_000, units: 350,
+      rounds: of_loads(per_s, most, more), most:, more:)
+  end
+
+  def given(reading) = Lab::Inversion::Given.new(reading:, puma_per_s: 47.0, go_per_s: 466.0, share_ratio: 0.1, processes_count: nil)
+
+  def of_loads(per_s, *loads) = rounds(loads.product(per_s.to_a).to_h { |asked, (name, number)| [[name, asked], turns(number)] })
+
+  def trilogy = of_loads({Lab::Trilogy::MYSQL2.name => 100, Lab::Trilogy::TRILOGY.name => 110}, Lab::Asked.closed("/page", 5), Lab::Asked.closed("/realistic", 5))
 
   def of_entrants(entrants, asked, per_s = {}) = rounds(entrants.to_h { |entrant| [[entrant.name, asked], turns(per_s.fetch(entrant.name, 50))] })
 
@@ -81,6 +94,6 @@ module MythBustersFixture
     asked = Lab::Asked.closed("/realistic", sizes.clients_count, kept: true)
     Lab::Measured.new(sizes:, pace:, amounts: Lab::Amounts.of_sleep(0.05, io_ratio: 0.7, **pace), go: "go1.19", grid: grid("/io-only" => 100), languages: languages(10),
       threads: of_entrants([Lab::ThreadsDuel::RULE, Lab::ThreadsDuel::RAILS, Lab::ThreadsDuel::MANY], asked, "Puma 1x3" => 40),
-      capacity: capacity, checks: [], cells: cells(0.7, {1 => 50, 3 => 110, 5 => 130, 16 => 131}), variants:, verdicts: {}, **parts)
+      capacity: capacity, checks: [], cells: cells(0.7, {1 => 50, 3 => 110, 5 => 130, 16 => 131}), variants:, verdicts: {}, talk:, trilogy:, **parts)
   end
 end

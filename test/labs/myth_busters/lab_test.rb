@@ -12,10 +12,11 @@ class MythBustersLabTest < TunerTest
     quick = MythBusters::Sizes.quick
     quick.with(duel: quick.duel.with(rounds_count: 1, seconds: 0.2, warmup_s: 0.1), connections: [1], saturated: 2, rate_ratios: [0.5], open_s: 0.3,
       ab: {requests_count: 3, connections: [1]}, shares: [0.7], threads: [5], clients_count: 5, record_s: 1.0, warmup_s: 0.2, cell_s: 0.4, probe_s: 0.3,
-      seeds_count: 2, requests_count: 200, block: {rounds_count: 1, duration_s: 0.05, warmup_limit_s: 0.05})
+      seeds_count: 2, requests_count: 200, block: {rounds_count: 1, duration_s: 0.05, warmup_limit_s: 0.05},
+      talk: {topologies: %w[1x4 2x4], connections: [2, 4]})
   end
 
-  PARTS = [/Puma and Go/, /tarai/, /\Aab/, /capacity/, /threads/, /70% IO/, /variants/, /json/, /database clients/, /side by side/].freeze
+  PARTS = [/Puma and Go/, /tarai/, /\Aab/, /capacity/, /threads/, /70% IO/, /which request the talk/, /the talk's request/, /database clients in the app/, /variants/, /json/, /database clients/, /side by side/].freeze
 
   # @return [Array(PumaTuner::Lab::Finding, Array<String>)] and what was said to be at hand
   def run_keeping(folder, lab)

@@ -8,7 +8,7 @@ class MythBustersServersTest < TunerTest
   time_limit 200
 
   MythBusters = MythBustersFixture::Lab
-  PATHS = %w[/io-only /cpu-only /realistic /level /tarai /other].freeze
+  PATHS = %w[/io-only /cpu-only /realistic /level /talk /tarai /other].freeze
 
   def setup
     super
@@ -18,7 +18,7 @@ class MythBustersServersTest < TunerTest
 
   def with_field(sleep_s: 0.01)
     MythBusters::Database.run do |database|
-      yield MythBusters::Field.new(database, pace: {ruby_ns: 3_600.0, go_ns: 180.0}, amounts: MythBusters::Amounts.new(units: 301, level_units: 901, sleep_s:))
+      yield MythBusters::Field.new(database, pace: {ruby_ns: 3_600.0, go_ns: 180.0}, amounts: MythBusters::Amounts.new(units: 301, level_units: 901, talk_units: 101, sleep_s:))
     end
   end
 
