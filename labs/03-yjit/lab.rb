@@ -113,3 +113,5 @@ module PumaTuner
     end
   end
 end
+
+require_relative "memory"
