@@ -115,3 +115,4 @@ module PumaTuner
 end
 
 require_relative "memory"
+require_relative "options"
