@@ -59,7 +59,6 @@ module Reference
       return {**or_null(Fields::TEXT, true), "description" => "a word"} if value_class::SYMBOLS.include?(member)
       type = Fields.type(value_class, member) or raise PumaTuner::InvariantError, "#{title(value_class)}: #{member} has no type in probe/lib/puma_tuner/document/fields.rb"
       unit = Documents::UNITS.select { |ending, _| member.end_with?(ending) }.max_by { |ending, _| ending.size }&.last
-      type = {"type" => "array", "items" => {"$ref" => place(value_class)}} if member == :companions
       {**or_null(type, true), **(unit ? {"description" => unit} : {})}
     end
 

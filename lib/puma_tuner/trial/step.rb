@@ -12,12 +12,11 @@ module PumaTuner
     #   or down (-1), nil before any; served_count: requests since then
     # refused: {threads => seconds until which they are not tried again}, as they did harm
     Situation = Document.define(:at_s, :threads_count, :least, :most, :metric, :ratios, :requests_count, :why_not,
-      :youngest_s, :step_s, :direction, :served_count, :refused) do
+      :youngest_s, :step_s, :direction, :served_count, :refused, nested: {ratios: {String => Stats::Estimate}}) do
       # Keys are numbers, and JSON has texts.
       def self.from_document(fields)
-        number = ->(hash) { hash.transform_keys(&:to_i) }
-        super({**fields, "ratios" => number.call(fields["ratios"]), "refused" => number.call(fields["refused"])})
-          .then { |one| one.with(ratios: one.ratios.transform_values { |ratio| Stats::Estimate.from_document(ratio) }) }
+        read = super
+        read.with(refused: read.refused.transform_keys(&:to_i), ratios: read.ratios.transform_keys(&:to_i))
       end
     end
 

@@ -36,7 +36,7 @@ module PumaTuner
     # @param members [Array<Symbol>] the fields; units are in their names
     # @param kind [Symbol, nil] set for values that stand alone in a file; a key of KINDS
     # @param nested [Hash{Symbol => Class, Array(Class), Hash{String => Class}}] fields that hold other values, lists of
-    #   them, or them by name
+    #   them, or them by name; :itself in the place of the class that is being made
     # @param added [Array<Symbol>] fields that older files lack; read from those they are nil
     # @param renamed [Hash{Symbol => String}] fields that have another name in older files: {field => its key there}
     # @param symbols [Array<Symbol>] fields that hold a Symbol
@@ -46,7 +46,7 @@ module PumaTuner
         include Writing
         extend Reading
 
-        const_set(:NESTED, nested.freeze)
+        const_set(:NESTED, nested.transform_values { |of| {itself: self, [:itself] => [self]}.fetch(of, of) }.freeze)
         const_set(:ADDED, added.freeze)
         const_set(:RENAMED, renamed.freeze)
         const_set(:SYMBOLS, symbols.freeze)

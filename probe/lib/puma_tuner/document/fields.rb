@@ -29,10 +29,10 @@ module PumaTuner
       TYPES = {
         **names.call(<<~TEXT, TEXT),
           arrivals at baseline begins_at bottleneck calibrated_at class_name command cpu_model cure detail endpoint
-          ends_at evidence first_failure folder generator gvl_rule holder kernel kind label machine_key measured_at
+          ends_at evidence first_failure folder format generator gvl_rule holder kernel kind label machine_key measured_at
           memory_limited_by metric mode name part path per percentile place primary profiler profiler_version proof
           puma_version rack_environment rack_version reason recommended recorded_at role ruby_description ruby_version
-          rule selector source started_at subject target text title today topology unit url variant viewer way_in whose
+          rule seen_from selector source started_at subject target text title today topology unit url variant viewer way_in whose
           why_not work_noun yjit
         TEXT
         **names.call(<<~TEXT, NUMBER),
@@ -46,14 +46,14 @@ module PumaTuner
         TEXT
         **names.call("advice disagreeing files output puma_features remarks settings wait_kinds warnings what_if withheld " \
           "works", list.call(TEXT)),
-        **names.call("callers conditions gauges parts past_error predicted queries statuses values",
+        **names.call("callers conditions gauges left_out parts past_error predicted queries statuses values",
           map.call(or_null.call(NUMBER))),
         **names.call("gems lines", map.call(or_null.call(TEXT))),
         **names.call("configured effective_cores looks pids ratio requests_counts", list.call(or_null.call(NUMBER))),
         **names.call("body_bytes_ranges memory tree", list.call(or_null.call(list.call(or_null.call(NUMBER))))),
         # An interval that is surer than that has no end, and takes no end to compute.
         level_ratio: {**NUMBER, "minimum" => 0, "maximum" => 0.9999}.freeze,
-        before: HASH, after: HASH, companions: list.call(HASH), factors: HASH, facts: ANY, samples: map.call(list.call(NUMBER)),
+        before: HASH, after: HASH, factors: HASH, facts: ANY, samples: map.call(list.call(NUMBER)),
         steps: list.call({"type" => %w[string integer]}.freeze)
       }.freeze
 
@@ -74,6 +74,7 @@ module PumaTuner
         "Model::Machine" => {wakeup_idle_ns: list.call(INTEGER), wakeup_loaded_ns: list.call(INTEGER)},
         "Load::Warmup" => {cpu_per_request_ns: list.call(NUMBER)},
         "Tradeoff::Study" => {estimated_bytes: map.call(or_null.call(NUMBER))},
+        "Trial::Situation" => {refused: map.call(NUMBER)},
         "Trial::WorkerReading" => {parts_ns: map.call(or_null.call(NUMBER))}
       }.freeze
 

@@ -158,20 +158,15 @@ module PumaTuner
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
       :locks, :fingerprint, :companions, :part_load, :lanes,
-      kind: :observation, added: %i[locks fingerprint part_load lanes],
+      kind: :observation, added: %i[locks fingerprint companions part_load lanes],
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation],
-               fingerprint: Fingerprint, lanes: [ProcessLanes]}) do
-      # The others in it are of its own kind; observations of before there were any can be read.
-      def self.from_document(fields)
-        super({**fields, "companions" => fields.fetch("companions", []).map { |companion| from_document(companion) },
-                         "part_load" => fields["part_load"] && from_document(fields["part_load"])})
-      end
-
-      def initialize(locks: nil, fingerprint: nil, companions: [], part_load: nil, lanes: nil, **fields)
-        super(locks:, fingerprint: fingerprint || {}.freeze, companions:, part_load:, lanes:, **fields)
+               fingerprint: Fingerprint, companions: [:itself], part_load: :itself, lanes: [ProcessLanes]}) do
+      def initialize(locks: nil, fingerprint: nil, companions: nil, part_load: nil, lanes: nil, **fields)
+        super(locks:, fingerprint: fingerprint || {}.freeze, companions: companions || [].freeze, part_load:, lanes:,
+              **fields)
       end
 
       # @return [String, nil] why all that needs the extension is missing; nil where it is not
