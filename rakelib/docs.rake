@@ -9,9 +9,15 @@ namespace :docs do
   end
 
   desc "Pictures of a report and README's excerpt, of a new run of the demo (some ten minutes); FROM=TUNING: of that one"
-  task screens: :compile do
+  task screens: [:compile, "screens:live"] do
     require_relative "screens"
     Screens.new(ENV.fetch("FROM") { Screens.measure }).write
+  end
+
+  desc "Pictures of top and of threads over time alone, of the demo while it serves (some two minutes)"
+  task "screens:live": :compile do
+    require_relative "live_screens"
+    LiveScreens.new.write
   end
 end
 

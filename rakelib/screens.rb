@@ -52,17 +52,30 @@ class Screens
     path
   end
 
+  # @param page [String] HTML
+  # @return [void]
+  def self.shoot(page, width, height, name, most_bytes: MOST_BYTES)
+    path = File.join(IMAGES, "#{name}.png")
+    Dir.mktmpdir("puma_tuner-screens") do |folder|
+      File.write(File.join(folder, "page.html"), page)
+      words = [Chromium.path, "--headless", "--disable-gpu", "--hide-scrollbars", "--disable-lcd-text", *("--no-sandbox" if Process.uid.zero?),
+        "--user-data-dir=#{folder}/profile", "--window-size=#{width},#{height}", "--screenshot=#{path}", "file://#{folder}/page.html"]
+      system(*words, out: File::NULL, err: File::NULL) || abort("Chromium makes no picture: #{words.shelljoin}")
+    end
+    abort "#{path} has #{File.size(path)} bytes, and #{most_bytes} are the most" if File.size(path) > most_bytes
+  end
+
   # Of the charts it makes those that pages show.
   #
   # @return [void]
   def write
-    FileUtils.rm_rf(IMAGES)
     FileUtils.mkdir_p(IMAGES)
-    shoot(@html, *TOP, "report")
+    FileUtils.rm_f(Dir[File.join(IMAGES, "{report,chart-*}.png")])
+    self.class.shoot(@html, *TOP, "report")
     shown = Dir["#{PROJECT}/docs/**/*.md"].flat_map { |path| File.read(path).scan(/images\/chart-([\w-]+)\.png/).flatten }
     Chromium.visit(@html, script: SIZES, width: CHART_WIDTH).facts.slice(*shown).each do |id, (figure, height)|
       page = @html.sub(/<body>.*<\/body>/m) { "<body style=\"margin: 0; padding: 0\"><main>#{figure}</main></body>" }
-      shoot(page, CHART_WIDTH, height + 40, "chart-#{id}")
+      self.class.shoot(page, CHART_WIDTH, height + 40, "chart-#{id}")
     end
     File.write(README, self.class.with_excerpt(File.read(README), excerpt))
   end
@@ -84,17 +97,4 @@ class Screens
   # @param text [String] of README
   # @return [String] the same with this excerpt in it
   def self.with_excerpt(text, excerpt) = text.sub(EXCERPT) { excerpt }
-
-  private
-
-  def shoot(page, width, height, name)
-    path = File.join(IMAGES, "#{name}.png")
-    Dir.mktmpdir("puma_tuner-screens") do |folder|
-      File.write(File.join(folder, "page.html"), page)
-      words = [Chromium.path, "--headless", "--disable-gpu", "--hide-scrollbars", "--disable-lcd-text", *("--no-sandbox" if Process.uid.zero?),
-        "--user-data-dir=#{folder}/profile", "--window-size=#{width},#{height}", "--screenshot=#{path}", "file://#{folder}/page.html"]
-      system(*words, out: File::NULL, err: File::NULL) || abort("Chromium makes no picture: #{words.shelljoin}")
-    end
-    abort "#{path} has #{File.size(path)} bytes, and #{MOST_BYTES} are the most" if File.size(path) > MOST_BYTES
-  end
 end
