@@ -7,7 +7,7 @@ module PumaTuner
   # server finds one, reading looks at it, status makes of two looks what is told (diagnosis: in a sentence), and
   # outlook has a process beside forecast it. screen draws a status, view turns keys into what is drawn, terminal is
   # where; lines is for where there is none, and web is the same as a page, for which
-  # lane_recorder records threads over time. session runs it all.
+  # lane_recorder records threads over time; slow_profile looks into slow requests. session runs it all.
   module Top
     autoload :Cost, "puma_tuner/top/status"
     autoload :Diagnosis, "puma_tuner/top/diagnosis"
@@ -28,6 +28,7 @@ module PumaTuner
     autoload :ServerProcess, "puma_tuner/top/reading"
     autoload :Servers, "puma_tuner/top/server"
     autoload :Session, "puma_tuner/top/session"
+    autoload :SlowProfile, "puma_tuner/top/slow_profile"
     autoload :Status, "puma_tuner/top/status"
     autoload :Terminal, "puma_tuner/top/terminal"
     autoload :ThreadStatus, "puma_tuner/top/status"

@@ -116,6 +116,9 @@ class TopIntegrationTest < TunerTest
           assert_includes screen.lines[2], "FROZEN"
           terminal.write("xn")
           wait_until("the snapshot") { screen.lines.last.match?(/requests are in /) }
+          terminal.write("p")
+          wait_until("the profile's beginning") { screen.lines.last.match?(/Slow requests of GET \/articles are being profiled/) }
+          wait_until("its end") { screen.lines.last.match?(/\A(\d+ slow of \d+ requests of GET \/articles: `puma_tuner report |No profile: )/) }
           terminal.write("q")
         end
         assert_restored(shown)
@@ -234,6 +237,28 @@ class TopIntegrationTest < TunerTest
       assert_equal(*[whole, light].map { |one| one.endpoints.map { |endpoint| endpoint.with(distributions: []) } })
       assert_equal(*[whole, light].map { |one| PumaTuner::Model::WorkloadFit.workload(one).endpoints })
       PumaTuner::Document.parse(PumaTuner::Document.dump(light), "light", [:observation])
+    end
+  end
+
+  test "slow requests are profiled from outside, and where they can't be that is said" do
+    cluster do |app, port|
+      server = PumaTuner::Top::Servers.new.find(app.folder)
+      path = "#{app.folder}/profiles/profile.json"
+      ours = PumaTuner::Top::SlowProfile.new(server.with(ours: true)).call("GET /report", path)
+      assert_equal [:no_profile, "a puma_tuner command records this server"], [ours.kind, ours.facts["detail"]]
+      without = PumaTuner::Profile::Perf.new(search_path: "")
+      assert_match(/perf is not on PATH/, PumaTuner::Top::SlowProfile.new(server, perf: without).call("GET /report", path).facts["detail"])
+      skip "perf can't be used here: #{PumaTuner::Profile::Perf.new.why_not}" if PumaTuner::Profile::Perf.new.why_not
+      under_load(port) do
+        said = PumaTuner::Top::SlowProfile.new(server).call("GET /report", path)
+        assert_equal :profile, said.kind, said.facts["detail"]
+        costs = PumaTuner::Document.read(path, :profile)
+        assert_equal [said.facts["slow_count"], "slow request"], [costs.work_count, costs.work_noun]
+        assert_operator said.facts["slow_count"], :<, 0.5 * said.facts["requests_count"]
+        assert_operator costs.total_amount, :>, 0
+        assert_operator costs.samples_count, :<, 499 * PumaTuner::Top::SlowProfile::DURATION_S
+        assert_match(/none stands out/, PumaTuner::Top::SlowProfile.new(server).call("GET /nothing", path).facts["detail"])
+      end
     end
   end
 

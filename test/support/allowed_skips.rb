@@ -14,6 +14,7 @@ module AllowedSkips
     /\AControlGroupTest: the tests run in no control group/ => "a process in the root group has no working set of its own to be told",
     /\AFaultsTest: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
     /\AContainerTest: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
+    /\ATopIntegrationTest: perf can't be used here/ => "perf is a program of its own, and the kernel may forbid it",
     /\APerfProfilerTest: the kernel lets only root use perf/ => "a kernel's setting, which no test changes",
     /\AFleetPrometheusTest: this machine has no IPv6/ => "containers often have none",
     /\ACacheFolderTest: takes a root/ => "only root can become a user whom the system does not know",

@@ -35,6 +35,7 @@ class TopViewTest < TunerTest
   test "quitting and a snapshot are done by whoever asks; other keys do nothing" do
     assert_equal :quit, press("q").last
     assert_equal :snapshot, press("n").last
+    assert_equal :profile, press("p").last
     %w[x E 1].each { |key| assert_equal [Top::View.first, nil], press(key) }
   end
 
@@ -46,8 +47,9 @@ class TopViewTest < TunerTest
   end
 
   test "what is said about a key is gone with the next" do
-    view, = press("p")
-    assert_includes Report::TopWords.message(view.message), "puma_tuner profile --outliers"
+    view = Top::View.first.with(message: Statement.of(:no_recording))
+    assert_equal "No snapshot: nothing of this command records the server.", Report::TopWords.message(view.message)
+    assert_nil press("x", view:).first.message
     assert_nil press("w", view:).first.message
   end
 end

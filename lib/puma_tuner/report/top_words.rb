@@ -55,7 +55,11 @@ module PumaTuner
 
       # About a key that was pressed.
       MESSAGES = {
-        no_profiler: "From outside, slow requests can't be told apart: `puma_tuner profile --outliers`",
+        profile_begun: ->(endpoint:) { "Slow requests of #{endpoint} are being profiled …" },
+        profile: ->(endpoint:, path:, slow_count:, requests_count:) {
+          "#{slow_count} slow of #{requests_count} requests of #{endpoint}: `puma_tuner report #{path}`"
+        },
+        no_profile: ->(detail:) { "No profile: #{detail}" },
         no_recording: "No snapshot: nothing of this command records the server.",
         snapshot_begun: "A snapshot is being written …",
         snapshot: ->(path:, requests_count:) { "#{Figures.counted(requests_count, "request")} are in #{path}" },

@@ -73,7 +73,7 @@ module PumaTuner
         s  sort by the next figure
         space  freeze the screen, and go on
         d  what is now, less the frozen screen
-        p  profile slow requests
+        p  profile slow requests of the first endpoint for 5 s (perf; CPU time)
         n  write an observation of the last window, for predict, advise and report
         q  quit
         ~  before a p99 of fewer than 100 requests

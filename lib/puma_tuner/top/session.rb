@@ -30,17 +30,20 @@ module PumaTuner
       # @param server [Server]
       # @param interval_s [Numeric] between two looks
       # @param forecasts [Forecasts]
-      def initialize(server, interval_s:, forecasts: Forecasts.new(server, window_s: interval_s * LOOKS_COUNT))
+      # @param slow_profile [SlowProfile]
+      def initialize(server, interval_s:, forecasts: Forecasts.new(server, window_s: interval_s * LOOKS_COUNT),
+        slow_profile: SlowProfile.new(server))
         @server = server
         @interval_s = interval_s
         @forecasts = forecasts
         @reader = Reader.new(server)
         @looks = []
-        @snapshots = []
+        @slow_profile = slow_profile
+        @files = []
       end
 
-      # @return [Array<String>] files that were written
-      attr_reader :snapshots
+      # @return [Array<Array(String, String)>] kind and path of files that were written
+      attr_reader :files
 
       # @yield while forecasts are made
       # @return [Object] the block's
@@ -49,6 +52,7 @@ module PumaTuner
         look
         yield self
       ensure
+        @profiling&.kill&.join
         @forecasts.stop
       end
 
@@ -79,9 +83,10 @@ module PumaTuner
       #
       # @param terminal [Terminal]
       # @param color [Boolean]
-      # @yieldreturn [String] where a snapshot goes
+      # @yieldparam kind [String] "observation" or "profile"
+      # @yieldreturn [String] where a file of that kind goes
       # @return [Boolean] whether the server is there still
-      def draw(terminal, color:, &snapshot_path)
+      def draw(terminal, color:, &path)
         view = View.first
         due_s = Clock.now_s + FIRST_S
         now = status
@@ -90,7 +95,8 @@ module PumaTuner
           terminal.draw(Screen.new(rows:, columns:, color:).lines(now, view))
           view, action = pressed(terminal.keys(due_s - Clock.now_s, [@forecasts.io].compact), view, now)
           return true if action == :quit
-          view = ask_for_snapshot(view, &snapshot_path) if action == :snapshot
+          view = ask_for_snapshot(view, &path) if action == :snapshot
+          view = profile(view, view.focus(now), &path) if action == :profile
           view = told(view)
           next unless Clock.now_s >= due_s
           return false unless look
@@ -150,16 +156,29 @@ module PumaTuner
 
       def ask_for_snapshot(view)
         return view.with(message: Statement.of(:no_recording)) unless @forecasts.io
-        @forecasts.write_snapshot(yield)
+        @forecasts.write_snapshot(yield("observation"))
         view.with(message: Statement.of(:snapshot_begun))
+      end
+
+      # Beside what is drawn, which goes on.
+      def profile(view, endpoint)
+        return view.with(message: Statement.of(:no_profile, detail: "no request has ended")) unless endpoint
+        return view if @profiling
+        path = yield("profile")
+        @profiling = Thread.new { @slow_profile.call(endpoint, path) }
+        view.with(message: Statement.of(:profile_begun, endpoint:))
       end
 
       def told(view)
         @forecasts.take
-        snapshot = @forecasts.take_snapshot or return view
-        view = view.with(message: snapshot)
-        @snapshots << snapshot.facts.fetch("path") if snapshot.facts.key?("path")
-        view
+        news = [["observation", @forecasts.take_snapshot], ["profile", profiled]].select(&:last)
+        news.each { |kind, said| @files << [kind, said.facts.fetch("path")] if said.facts.key?("path") }
+        news.any? ? view.with(message: news.last.last) : view
+      end
+
+      def profiled
+        return if @profiling.nil? || @profiling.alive?
+        @profiling.value.tap { @profiling = nil }
       end
     end
   end

@@ -17,14 +17,22 @@ module PumaTuner
 
       # @param key [String] one character
       # @param now [Status, nil] the newest
-      # @return [Array(View, Symbol)] what is shown after it, and what is to be done: :quit, :snapshot or nil
+      # @return [Array(View, Symbol)] what is shown after it, and what is to be done: :quit, :snapshot,
+      #   :profile or nil
       def press(key, now)
         return [self, :quit] if key == "q"
         view = with(message: nil)
         return [view.with(help: !help), nil] if key == "?"
         return [view.with(help: false), nil] if help
-        return [view, :snapshot] if key == "n"
+        return [view, View::ACTIONS.fetch(key)] if View::ACTIONS.key?(key)
         [view.after(key, now), nil]
+      end
+
+      # @param now [Status]
+      # @return [String, nil] the endpoint in focus: the first row's, nil without any
+      def focus(now)
+        order = Screen::ORDERS.fetch(sorts.fetch(:endpoints))
+        shown(now).requests.min_by.with_index { |row, index| [order.call(row), index] }&.name
       end
 
       # @return [Symbol] by what rows are sorted
@@ -45,7 +53,6 @@ module PumaTuner
         when "s" then with(sorts: {**sorts, page => following(View::SORTS.fetch(page), sort)})
         when " " then with(frozen: (frozen ? nil : now), difference: false)
         when "d" then with(frozen: frozen || now, difference: !difference)
-        when "p" then with(message: Statement.of(:no_profiler))
         else self
         end
       end
@@ -56,6 +63,7 @@ module PumaTuner
     end
 
     # Of keys.
+    View::ACTIONS = {"n" => :snapshot, "p" => :profile}.freeze
     View::PAGES = {"e" => :endpoints, "w" => :workers, "t" => :threads}.freeze
 
     View::SORTS = {endpoints: %i[requests p99 time name], workers: %i[worker cpu memory queue],

@@ -71,16 +71,17 @@ module PumaTuner
 
       def watch(session, server, output)
         there = PumaTuner::Top::Terminal.new($stdin, out).open do |terminal|
-          session.draw(terminal, color: Output.color?(out)) { snapshot_path(output, server) }
+          session.draw(terminal, color: Output.color?(out)) { |kind| file_path(kind, output, server) }
         end
         err.puts("puma_tuner: #{ended(server)}") unless there
       ensure
-        session.snapshots.each { |path| err.puts("observation: #{path}") }
+        session.files.each { |kind, path| err.puts("#{kind}: #{path}") }
       end
 
       # A remark on the place would stand in the middle of the screen.
-      def snapshot_path(output, server)
-        name = "observation-#{Time.now.strftime("%H%M%S")}.json"
+      def file_path(kind, output, server)
+        name = "#{kind}-#{Time.now.strftime("%H%M%S")}.json"
+        output = nil unless kind == "observation"
         File.expand_path(Results.path(output, name, err: StringIO.new, directory: server.folder))
       end
     end
