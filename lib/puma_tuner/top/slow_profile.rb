@@ -83,8 +83,10 @@ module PumaTuner
 
       # @return [Hash{String => Integer}] the kernel's number of each thread, by name
       def threads(pid)
-        Dir["/proc/#{pid}/task/*/comm"].to_h { |path| [Probe::Processes.read(path).chomp, path[%r{task/(\d+)}, 1].to_i] }
-          .then { |known| Hash.new { |_, name| known[name.to_s[0, NAME_LENGTH]] } }
+        known = Dir["/proc/#{pid}/task/*/comm"].to_h do |path|
+          [Probe::Processes.read(path).chomp, path[%r{task/(\d+)}, 1].to_i]
+        end
+        Hash.new { |_, name| known[name.to_s[0, NAME_LENGTH]] }
       end
 
       # @param steps [Array<Array>] kind, begin and length, in their order
