@@ -116,3 +116,4 @@ end
 
 require_relative "memory"
 require_relative "options"
+require_relative "week"
