@@ -82,7 +82,8 @@ module PumaTuner
         rubies = quick ? [RUBY_VERSION] : RUBIES
         main = rubies.product(SERVICES, [YjitMeasured::STAGING, YjitMeasured::PRODUCTION]).map { |ruby, service, mix| cell(service, ruby, mix) }
         curve = CURVE_KINDS.map { |count| YjitMeasured::Cell.new(service: SHOP.name, ruby: RUBIES.first, mix: nil, kinds_count: count) }
-        quick ? main : main + curve
+        whole = YjitMeasured::Cell.new(service: SHOP.name, ruby: RUBIES.first, mix: YjitMeasured::WHOLE, kinds_count: SHOP.kinds_count(whole: true))
+        quick ? main : [*main, *curve, whole]
       end
 
       private
@@ -106,7 +107,7 @@ module PumaTuner
       end
 
       def traffic(service, cell, sizes, seed)
-        Load::Traffic.new(mix: service.traffic.mix(cell.kinds_count), generator: Load::Native.new, connections_count: sizes.fetch(:connections_count), seed:).ensure_generator
+        Load::Traffic.new(mix: service.traffic(whole: cell.mix == YjitMeasured::WHOLE).mix(cell.kinds_count), generator: Load::Native.new, connections_count: sizes.fetch(:connections_count), seed:).ensure_generator
       end
 
       PumaTuner::Lab.register self

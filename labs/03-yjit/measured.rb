@@ -9,6 +9,9 @@ module PumaTuner
       STAGING = "staging"
       PRODUCTION = "production"
 
+      # Production's, with the large products and the long pages that it leaves out.
+      WHOLE = "nothing left out"
+
       OAUTH = "oauth"
       SHOP = "shop_api"
       TITLES = {OAUTH => "OAuth server", SHOP => "shop's API"}.freeze
@@ -37,7 +40,7 @@ module PumaTuner
       end
 
       # @return [Array<Lab::Claim>]
-      def claims = [*production_claims, *staging_claims, *newer_ruby_claims]
+      def claims = [*production_claims, *whole_claims, *staging_claims, *newer_ruby_claims]
 
       # @return [Array<Lab::Table>]
       def tables = YjitTables.new(self).all
@@ -92,7 +95,7 @@ module PumaTuner
 
       # @return [Array<Cell>] of one service and Ruby, from few kinds of requests to all; fewer than three make no curve
       def curve
-        cells = verdicts.keys.select { |cell| cell.service == SHOP && cell.ruby == newest }.sort_by(&:kinds_count)
+        cells = verdicts.keys.select { |cell| cell.service == SHOP && cell.ruby == newest && cell.mix != WHOLE }.sort_by(&:kinds_count)
         (cells.size < 3) ? [] : cells
       end
 
@@ -136,6 +139,25 @@ module PumaTuner
             Lab::Claim.of_number("#{service}: code_region_size", condition(cell, "yjit_code_bytes"), unit: "bytes", published: story.code, note: "other code: told, not compared")
           ]
         end
+      end
+
+      # What is left out bears on p99: the same claim, of everything.
+      def whole_claims
+        of_mix(WHOLE).flat_map do |cell|
+          story, production = STORY.fetch(cell.service), cell(cell.service, PRODUCTION, cell.ruby)
+          [
+            Lab::Claim.of_ratio("#{title(cell)}, nothing left out: YJIT lowers p99", time_ratio(cell, "p99"), published: story.p99, published_ratio: story.p99_ratio, note: note(cell)),
+            (longer(cell, production) if production)
+          ].compact
+        end
+      end
+
+      # Two proofs, whose rounds have nothing to do with each other: told by the medians.
+      def longer(cell, production)
+        whole, part = [cell, production].map { |one| Lab::Ratios.estimate(verdicts.fetch(one), OFF, "p99")&.value }
+        value = whole.fdiv(part) if whole && part
+        Lab::Claim.of_number("#{title(cell)}: p99 without YJIT with all requests, over that without what is left out", value && Stats::Estimate.of_range([value]), unit: "count",
+          note: "large products and long pages: left_out.txt")
       end
 
       # What takes the edge off a ratio is said beside it.

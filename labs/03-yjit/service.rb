@@ -43,11 +43,13 @@ module PumaTuner
         raise UsageError, "#{folder}/setup failed:\n#{output.lines.last(12).map { |line| "  | #{line}" }.join}" unless status.success?
       end
 
+      # @param whole [Boolean] whether with what is left out otherwise
       # @return [YjitTraffic]
-      def traffic = YjitTraffic.new(folder, application, headers:)
+      def traffic(whole: false) = YjitTraffic.new(folder, application, headers:, whole:)
 
+      # @param whole [Boolean] as above
       # @return [Integer] kinds of requests that production sends: a line each
-      def kinds_count = File.readlines(File.join(folder, "endpoints.txt")).grep_v(/\A(#|\s*\z)/).size
+      def kinds_count(whole: false) = (whole ? %w[endpoints.txt left_out.txt] : %w[endpoints.txt]).sum { |file| SyntheticLog.read(folder, file).size }
 
       # @return [Hash{String => String}] factors of a variant that serves it
       def factors = {"gemfile" => gemfile, "app" => File.join(application, "config.ru")}

@@ -26,13 +26,21 @@ module PumaTuner
         @shares = sums.map { |sum| sum / sums.last }
       end
 
+      # Where in the order of frequency the requests stand that are left out otherwise.
+      LEFT_OUT_RANK = 5
+
       # @param folder [String] of the service in this lab
       # @param application [String] its folder, where its set-up has left values.json
+      # @param whole [Boolean] whether with those of left_out.txt, too
       # @return [SyntheticLog]
-      def self.of(folder, application, **)
-        endpoints = File.readlines(File.join(folder, "endpoints.txt"), chomp: true).grep_v(/\A(#|\s*\z)/)
+      def self.of(folder, application, whole: false, **)
+        endpoints = read(folder, "endpoints.txt")
+        endpoints.insert(LEFT_OUT_RANK, *read(folder, "left_out.txt")) if whole
         new(endpoints, JSON.parse(File.read(File.join(application, "values.json"))), **)
       end
+
+      # @return [Array<String>]
+      def self.read(folder, file) = File.readlines(File.join(folder, file), chomp: true).grep_v(/\A(#|\s*\z)/)
 
       # @param lines_count [Integer]
       # @return [Array<String>]

@@ -13,7 +13,9 @@ module PumaTuner
       # @param folder [String] of the service in this lab: endpoints.txt, and bodies.txt where it has some
       # @param application [String] folder of the application
       # @param headers [Hash{String => String}] of each GET
-      def initialize(folder, application, headers:)
+      # @param whole [Boolean] whether with what the mix leaves out otherwise
+      def initialize(folder, application, headers:, whole: false)
+        @whole = whole
         @folder = folder
         @application = application
         @words = headers.map { |name, value| " 'header:#{name}=#{value}'" }.join
@@ -63,7 +65,7 @@ module PumaTuner
       def summary
         @summary ||= Host::ScratchFolder.open do |folder|
           log = File.join(folder, "access.log")
-          File.write(log, SyntheticLog.of(@folder, @application).lines.join("\n"))
+          File.write(log, SyntheticLog.of(@folder, @application, whole: @whole).lines.join("\n"))
           reader = AccessLog::Reader.new(log, http_methods: %w[GET POST])
           AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns) { |path| Probe::Endpoint::Path.name(path) }
         end

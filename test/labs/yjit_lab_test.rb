@@ -76,6 +76,17 @@ class YjitLabTest < TunerTest
     assert_equal Lab::Outcome::CONTRADICTED, claim(dearer, "OAuth server: Ruby 3.4.5's YJIT over 3.3.8's, memory").outcome
   end
 
+  test "what is left out of the shop's load is measured in the full form, and is no point of the curve" do
+    whole = lab.cells(quick: false).find { |one| one.mix == Labs::YjitMeasured::WHOLE }
+    assert_equal ["shop_api", 72], [whole.service, whole.kinds_count]
+    assert_empty lab.cells(quick: true).select { |one| one.mix == Labs::YjitMeasured::WHOLE }
+    measured = story(whole => verdict(ratios(0.6, 1.4)))
+    found = claim(measured, "shop's API, Ruby 3.4.5, nothing left out: YJIT lowers p99")
+    assert_equal [Lab::Outcome::CONTRADICTED, Lab::Outcome::MORE], [found.outcome, found.detail]
+    assert_in_delta 1, claim(measured, "shop's API, Ruby 3.4.5: p99 without YJIT with all requests").measured.value, 0.01
+    assert_empty measured.curve.select { |one| one.mix == Labs::YjitMeasured::WHOLE }
+  end
+
   test "the curve goes from one kind of requests to all, and needs three points" do
     refute_includes story.charts.map(&:id), "variety"
     more = [1, 10, 30].to_h { |count| [cell("shop_api", nil, count), verdict(ratios(0.9, 1.05 + count / 200.0), code_mib: 6 + count)] }
@@ -128,7 +139,7 @@ class YjitLabTest < TunerTest
     assert_operator lab.expected_s(quick: true), :<, 240
     assert_equal 4, lab.cells(quick: true).size
     full = lab.cells(quick: false)
-    assert_equal [%w[3.3.8 3.4.5], [1, 3, 10, 30, full.map(&:kinds_count).max]], [full.map(&:ruby).uniq.sort, full.select { |one| one.service == "shop_api" && one.ruby == "3.4.5" }.map(&:kinds_count).sort]
+    assert_equal [%w[3.3.8 3.4.5], [1, 3, 10, 30, 67, full.map(&:kinds_count).max]], [full.map(&:ruby).uniq.sort, full.select { |one| one.service == "shop_api" && one.ruby == "3.4.5" }.map(&:kinds_count).sort]
   end
 
   test "a service that is not set up is refused, with what to do" do
