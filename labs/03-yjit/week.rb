@@ -39,7 +39,7 @@ module PumaTuner
         # @param times [Array<Integer>]
         def initialize(story, yjit:, times:)
           super(workers_count: 2 * story.workers_count, workers_per_server: story.workers_count, times:, endpoints: FleetScale::SimulatedFleet.endpoints(6),
-            rate_per_worker_s: story.rate_per_worker_s, speed_ratio: 1.0, seed: yjit ? 2 : 1)
+                rate_per_worker_s: story.rate_per_worker_s, speed_ratio: 1.0, seed: yjit ? 2 : 1)
           @story = story
           group = yjit ? "b" : "a"
           @servers = Array.new(story.servers_count) { |index| {index:, group:, service: story.name} }
@@ -135,7 +135,7 @@ module PumaTuner
 
       def claims(story, comparison)
         {"p99" => ["p99", story.p99_ratio, "#{story.p99_ms.join(" → ")} ms"],
-         "memory" => ["memory, sum", story.memory_ratio, "#{story.memory_mib.map { |mib| Units.mebibytes((mib * MIB).round) }.join(" → ")}"]}.map do |row, (words, ratio, published)|
+         "memory" => ["memory, sum", story.memory_ratio, story.memory_mib.map { |mib| Units.mebibytes((mib * MIB).round) }.join(" → ")]}.map do |row, (words, ratio, published)|
           Lab::Claim.of_ratio("the #{story.name} service: #{words}, the second week over the first, by fleet", comparison.row(row).ratio, published:, published_ratio: ratio,
             note: "The week was made of the published figure: what is measured is the comparison.")
         end

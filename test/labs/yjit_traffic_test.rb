@@ -87,6 +87,16 @@ class YjitTrafficTest < TunerTest
     end
   end
 
+  test "what the shop's load leaves out is answered as expected, too, and comes early in the log" do
+    service = @lab.class::SHOP
+    skip "it is not set up: puma_tuner lab setup yjit" unless service.ready?
+    mix = service.traffic(whole: true).mix(service.kinds_count(whole: true))
+    assert_equal 5, service.kinds_count(whole: true) - service.kinds_count
+    more = mix.requests.map(&:path) - service.traffic.mix(service.kinds_count).requests.map(&:path)
+    assert_operator more.size, :>=, 2, "some have the path of a kind that was asked for before, with other values"
+    serving(service) { |http| mix.requests.each { |request| answered_as_expected(http, request, mix) } }
+  end
+
   def answered_as_expected(http, request, mix)
     mix.filled(request, 1).first(2).each { |one|
       answer = http.send_request(one.http_method, one.path, one.body, one.headers)
