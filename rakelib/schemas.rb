@@ -59,7 +59,7 @@ module Reference
       return {**or_null(Fields::TEXT, true), "description" => "a word"} if value_class::SYMBOLS.include?(member)
       type = Fields.type(value_class, member) or raise PumaTuner::InvariantError, "#{title(value_class)}: #{member} has no type in probe/lib/puma_tuner/document/fields.rb"
       unit = Documents::UNITS.select { |ending, _| member.end_with?(ending) }.max_by { |ending, _| ending.size }&.last
-      {**or_null(type, true), **(unit ? {"description" => unit} : {})}
+      {**or_null(type, Fields.nullable?(type)), **(unit ? {"description" => unit} : {})}
     end
 
     def or_null(schema, nullable) = (nullable && schema["type"]) ? {**schema, "type" => [*schema["type"], "null"]} : schema

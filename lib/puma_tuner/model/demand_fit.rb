@@ -65,7 +65,8 @@ module PumaTuner
         when *Demand::LOCK_KINDS then wait(kind, ns) unless @trying
         when *Probe::Parts::WAITS
           wait(kind, ns)
-        else raise InvariantError, "a trace holds a step of the unknown kind #{kind.inspect}"
+        else raise InvalidMeasurement, "a trace holds a step of the unknown kind #{kind.inspect.slice(0, 40)}: " \
+          "another version has recorded it, or somebody has changed it. Record again with this one."
         end
       end
 

@@ -190,14 +190,17 @@ module PumaTuner
       end
 
       def checked(member, field)
-        return if field.nil?
-        check = checks.fetch(member) do
-          checks[member] = Fields.type(self, member)&.then { |type| Fields.check(type) } || ->(_) { true }
-        end
+        check = checks.fetch(member) { checks[member] = check_of(Fields.type(self, member)) }
         check.call(field) ? field : refuse(member, field)
       end
 
       def checks = @checks ||= {}
+
+      def check_of(type)
+        return ->(_) { true } unless type
+        check = Fields.check(type)
+        Fields.nullable?(type) ? ->(field) { field.nil? || check.call(field) } : check
+      end
 
       def ensure_fits(member, field, type) = field.nil? || Fields.check(type).call(field) || refuse(member, field)
 

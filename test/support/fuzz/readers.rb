@@ -74,7 +74,8 @@ module Fuzz
         Reader.new(name: "data file", seeds: [DATA, "\xEF\xBB\xBFid;word\r\n1;a\r\n"], read: lambda { |path|
           data = TP::Load::DataFile.read(path)
           request = TP::Load::Request.new(path: "/a?q={{#{data.columns.first}}}")
-          data.rows.first(3).each { |row| TP::Load::Template.new(request).filled(row) }
+          template = TP::Load::Template.new(request)
+          data.rows.first(3).each { |row| template.filled(row) if (template.names - data.columns).empty? }
         }),
         Reader.new(name: "access log", seeds: LOGS, read: method(:read_log)),
         Reader.new(name: "access log, packed", seeds: [*LOGS.map { |log| Zlib.gzip(log) }, LOGS.map { |log| Zlib.gzip(log) }.join], read: method(:read_log)),
@@ -271,9 +272,9 @@ module Fuzz
     def ledger
       Reader.new(name: "ledger", seeds: [packed_ledger], read: lambda { |path|
         whole = unpacked(path)
-        TP::Probe::Ledger.begin_window(whole)
         ledger = TP::Probe::Ledger.read(whole)
         TP::Probe::Account.new({}, {whole => ledger}).endpoints if ledger
+        TP::Probe::Ledger.begin_window(whole)
         exported(TP::Export::LedgerReader.open(whole))
       })
     end

@@ -4,12 +4,14 @@ module PumaTuner
   module Document
     # The types of fields that hold no other value, as JSON Schema has them: by their unit, which is the end of their
     # name, or by the name, as one name means the same everywhere. Reading goes by them, and so do the published schemas
-    # (docs/reference/schemas). Each may be null besides: what could not be known is.
+    # (docs/reference/schemas). All but BOUNDED ones may be null besides: what could not be known is.
     module Fields
       # What neither an array of 64 bits nor C could hold is no measurement.
       NUMBER = {"type" => "number", "minimum" => -(2**63), "maximum" => 2**63}.freeze
       INTEGER = {"type" => "integer", "minimum" => -(2**63), "maximum" => 2**63 - 1}.freeze
       COUNT = {**INTEGER, "minimum" => 0}.freeze
+      # Of what is gone through one by one; it is always known.
+      BOUNDED = {**INTEGER, "minimum" => 1, "maximum" => 100_000}.freeze
       TEXT = {"type" => "string"}.freeze
       FLAG = {"type" => "boolean"}.freeze
       # Facts of many shapes, which a kind beside them tells apart.
@@ -59,8 +61,9 @@ module PumaTuner
 
       # Where a name means something else, or has bounds without which whoever computes with it would never end.
       OWN = {
-        "Topology" => {workers_count: {**COUNT, "minimum" => 1, "maximum" => 100_000},
-                       threads_count: {**COUNT, "minimum" => 1, "maximum" => 100_000}},
+        "Topology" => {workers_count: BOUNDED, threads_count: BOUNDED},
+        "Probe::MachineFacts" => {cores_count: BOUNDED},
+        "Trial::Plan" => {periods_count: BOUNDED, threads_count: BOUNDED},
         "Probe::Histogram" => {zero_count: COUNT, counts: {
           "type" => "array", "items" => {
             "type" => "array", "minItems" => 2, "maxItems" => 2,
@@ -71,7 +74,7 @@ module PumaTuner
         "Profile::MethodDiff" => {before: NUMBER, after: NUMBER},
         "Model::Demand" => {bursts_ns: list.call(INTEGER), waits_ns: list.call(INTEGER)},
         "Model::Workload" => {long_gcs_ns: list.call(INTEGER)},
-        "Model::Machine" => {wakeup_idle_ns: list.call(INTEGER), wakeup_loaded_ns: list.call(INTEGER)},
+        "Model::Machine" => {cores_count: BOUNDED, wakeup_idle_ns: list.call(INTEGER), wakeup_loaded_ns: list.call(INTEGER)},
         "Load::Warmup" => {cpu_per_request_ns: list.call(NUMBER)},
         "Tradeoff::Study" => {estimated_bytes: map.call(or_null.call(NUMBER))},
         "Trial::Situation" => {refused: map.call(NUMBER)},
@@ -87,6 +90,10 @@ module PumaTuner
         own = OWN[value_class.name.to_s.delete_prefix("PumaTuner::")]
         own&.fetch(member, nil) || TYPES[member] || (NUMBER if member.match?(UNIT))
       end
+
+      # @param schema [Hash{String => Object}] of `type`
+      # @return [Boolean]
+      def nullable?(schema) = !schema.equal?(BOUNDED)
 
       # @param schema [Hash{String => Object}] of `type`
       # @return [Proc] of a value of JSON: whether it is of that type; made once, as documents have many values

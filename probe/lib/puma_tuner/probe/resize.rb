@@ -56,7 +56,7 @@ module PumaTuner
         def self.read(directory)
           fields = JSON.parse(File.binread(File.join(directory, Resize::ORDER), Resize::MOST_BYTES))
           raise KeyError, "its format is #{fields["format"].inspect}" unless fields["format"] == Resize::FORMAT
-          new(controller: fields.fetch("controller"), expires_at_ns: Integer(fields.fetch("expires_at_ns")),
+          new(controller: fields.fetch("controller").to_s.scrub, expires_at_ns: Integer(fields.fetch("expires_at_ns")),
             threads: fields.fetch("threads").to_h { |pid, count| [Integer(pid), Integer(count)] })
         rescue Errno::ENOENT
           nil
