@@ -8,6 +8,10 @@ module PumaTuner
       PLACES_COUNT = {traces: Ledger::LAYOUT[:traces_per_entry_max], threads: Ledger::LAYOUT[:threads_max],
                       locks: Ledger::LAYOUT[:locks_max]}.freeze
 
+      # A document holds so many traces, as many as eight processes can have: with more, reading it and making a model of
+      # it take longer with each worker, and tell no more.
+      TRACES_MAX = 8 * Ledger::LAYOUT.fetch(:traces_max, 0)
+
       # @param before [Hash{String => Ledger}] by path; empty: everything since the beginning
       # @param after [Hash{String => Ledger}]
       def initialize(before, after)
@@ -161,10 +165,26 @@ module PumaTuner
       end
 
       def traces_of(entry)
-        @after.values.flat_map do |ledger|
-          ledger.traces.fetch([entry.kind, entry.name], []).map do |trace|
-            ledger.locks ? trace.with(steps: renumbered(trace.steps, ledger.locks)) : trace
-          end
+        kept = kept(@after.values.flat_map do |ledger|
+          ledger.traces.fetch([entry.kind, entry.name], []).map { |trace| [trace, ledger.locks] }
+        end)
+        kept.map { |trace, locks| locks ? trace.with(steps: renumbered(trace.steps, locks)) : trace }
+      end
+
+      # @return [Array] of them as many as one endpoint may have, of all processes alike
+      def kept(traces)
+        return traces if traces.size <= traces_most
+        Array.new(traces_most) { |place| traces[place * traces.size / traces_most] }
+      end
+
+      # @return [Integer] for one endpoint: those with few keep all, and the others share what is left
+      def traces_most
+        @traces_most ||= begin
+          counts = @after.values.flat_map { |ledger| ledger.traces.transform_values(&:size).to_a }
+            .each_with_object(Hash.new(0)) { |(key, count), sums| sums[key] += count }.values.sort
+          left = TRACES_MAX
+          full = counts.each_with_index.find { |count, place| count > left / (counts.size - place) || !(left -= count) }
+          full ? left / (counts.size - full.last) : TRACES_MAX
         end
       end
 
