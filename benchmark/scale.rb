@@ -174,7 +174,10 @@ module Scale
 
     def largest = @measured.last
 
-    def met(figure, most) = figure ? ((figure <= most) ? :met : :missed) : :not_shown
+    def met(figure, most)
+      return :not_shown unless figure
+      (figure <= most) ? :met : :missed
+    end
 
     # @return [Array<Array(String, Measured)>] what differs from the largest, and the smaller one
     def growing

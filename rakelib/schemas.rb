@@ -69,9 +69,18 @@ module Reference
       while (value_class = queue.shift)
         next if found.include?(value_class)
         found << value_class
-        queue.concat(value_class::NESTED.values.map { |nested| nested.is_a?(Array) ? nested.first : nested.is_a?(Hash) ? nested.fetch(String) : nested }) if document?(value_class)
+        queue.concat(value_class::NESTED.values.map { |nested| class_of(nested) }) if document?(value_class)
       end
       found
+    end
+
+    # @param nested [Class, Array(Class), Hash{Class => Class}]
+    def class_of(nested)
+      case nested
+      when Array then nested.first
+      when Hash then nested.fetch(String)
+      else nested
+      end
     end
   end
 end

@@ -17,18 +17,19 @@ class AccountTest < TunerTest
     ledger(*entries).with(traces:)
   end
 
-  def traces(*processes)
-    Account.new({}, processes.each_with_index.to_h { |one, place| ["#{place}.ledger", one] }).endpoints.to_h { |endpoint| [endpoint.name, endpoint.traces] }
+  def traces_of(processes_count)
+    ledgers = Array.new(processes_count) { |number| ["#{number}.ledger", yield(number)] }.to_h
+    Account.new({}, ledgers).endpoints.to_h { |endpoint| [endpoint.name, endpoint.traces] }
   end
 
   test "as many traces as eight processes have are all kept" do
-    all = traces(*Array.new(8) { process({"GET /a" => 2_000, "GET /b" => 48}) })
+    all = traces_of(8) { process({"GET /a" => 2_000, "GET /b" => 48}) }
     assert_equal({"GET /a" => 16_000, "GET /b" => 384}, all.transform_values(&:size))
     assert_equal 16_384, Account::TRACES_MAX
   end
 
   test "of more, endpoints with few keep theirs, and the others share what is left, of all processes alike" do
-    many = traces(*Array.new(64) { |number| process({"GET /a" => 1_000, "GET /b" => 1_000, "GET /rare" => 4}, first: number * 10_000) })
+    many = traces_of(64) { |number| process({"GET /a" => 1_000, "GET /b" => 1_000, "GET /rare" => 4}, first: number * 10_000) }
     assert_equal 256, many["GET /rare"].size
     assert_equal [8_064, 8_064], many.values_at("GET /a", "GET /b").map(&:size)
     by_process = many["GET /a"].map { |trace| trace.wall_ns / 10_000 }.tally
@@ -39,7 +40,7 @@ class AccountTest < TunerTest
 
   test "the number of traces does not grow with endpoints and workers" do
     names = Array.new(200) { |number| "GET /things/#{number}/:id" }
-    some, all = [8, 64].map { |count| traces(*Array.new(count) { process(names.to_h { |name| [name, 10] }) }).values.sum(&:size) }
+    some, all = [8, 64].map { |count| traces_of(count) { process(names.to_h { |name| [name, 10] }) }.values.sum(&:size) }
     assert_equal 16_000, some
     assert_includes 15_000..Account::TRACES_MAX, all
   end

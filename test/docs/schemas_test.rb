@@ -78,7 +78,7 @@ class SchemasTest < TunerTest
   EXAMPLES.each do |kind, value|
     test "a #{kind} of a newer version is refused, and the reason tells which puma_tuner reads it" do
       error = assert_raises(InvalidDocument) { Document.parse(JSON.generate(plain(value).merge("schema_version" => 2, "tool_version" => "9.8.7")), "it", []) }
-      assert_match(/schema version is 2, and this puma_tuner \(#{Regexp.escape(VERSION)}\) reads 1; the one that wrote it is newer \(9\.8\.7\)/, error.message)
+      assert_includes error.message, "schema version is 2, and this puma_tuner (#{VERSION}) reads 1; the one that wrote it is newer (9.8.7)"
     end
 
     test "a #{kind} of an older schema, or of none, is refused with the version" do
