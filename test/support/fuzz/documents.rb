@@ -6,6 +6,7 @@ require "support/top_builders"
 require "support/tradeoffs"
 require "support/trials_made"
 require "support/tuning_fixture"
+require "report/compare_fixture"
 require "report/fleet_fixture"
 require "report/proof_fixture"
 
@@ -20,7 +21,7 @@ module Fuzz
        "advice_list" => TuningFixture.advice_list, "verdict" => fewer(TuningFixture.verdict), "tuning" => tuning, "load_outcome" => outcome, "load_self_test" => self_test,
        "profile" => Profiles.costs(Profiles.samples({"App#call" => 5_000_000, "App#call > Store#find" => 7_000_000})), "profile_diff" => Profiles.two_profiles,
        "tradeoff" => Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}, rounds_count: 6), "fleet" => FleetFixture.comparison,
-       "lanes" => made(LaneFixture).lane_comparison, "status" => status, "trial" => trial}
+       "lanes" => made(LaneFixture).lane_comparison, "status" => status, "trial" => trial, "log_comparison" => CompareFixture.outcome}
     end
 
     def made(fixture) = Object.new.extend(fixture)

@@ -62,6 +62,12 @@ module Fuzz
       "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/articles/42?q=a&b[]=%41\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" * 3
     ].freeze
 
+    TIMED_LOGS = [
+      "192.0.2.1 - - [10/Oct/2026:13:55:36 +0200] \"GET /articles/42 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\" rt=0.123 urt=0.120\n" * 3, LOGS[1],
+      "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/a\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" \
+      "I, [2026-10-10T13:55:36.153456 #17]  INFO -- : [9d6b] Completed 200 OK in 12ms (Views: 3.1ms)\n" * 2
+    ].freeze
+
     def texts
       [
         Reader.new(name: "request file", seeds: [REQUESTS], read: lambda { |path|
@@ -79,6 +85,10 @@ module Fuzz
         }),
         Reader.new(name: "access log", seeds: LOGS, read: method(:read_log)),
         Reader.new(name: "access log, packed", seeds: [*LOGS.map { |log| Zlib.gzip(log) }, LOGS.map { |log| Zlib.gzip(log) }.join], read: method(:read_log)),
+        Reader.new(name: "access log with times", seeds: TIMED_LOGS, read: lambda { |path|
+          log = TP::Compare::Log.new(path)
+          log.read(seen_from: log.seen_from.first, random: Random.new(1)).tally
+        }),
         Reader.new(name: "arrivals", seeds: ["# times\n0.5\n1.25\n7\n", "1795000000.123\n1795000000.456\n"], read: lambda { |path|
           TP::CLI::Loads.allocate.send(:times_ns, path)
         })
