@@ -220,7 +220,7 @@ void load_handle(struct loop *loop, const event *event)
       case IDLE:
       case THINKING:
         if (hung_up || events_ended(connection->fd)) hung_up_at_rest(loop, connection);
-        else events_await(&loop->events, name_of(loop, connection), AWAIT_NOTHING); /* what nobody asked for would be told for ever */
+        else events_await(&loop->events, name_of(loop, connection), AWAIT_NOTHING); /* what nobody asked for would be told without bound */
         return;
       case CLOSED:
         return;

@@ -69,7 +69,7 @@ static int left_ms(const struct events *events)
     return left < INT_MAX ? (int)left : INT_MAX;
 }
 
-/* Begins behind the last one that was told of: with more of them than are told at once, none is passed over for ever. */
+/* Begins behind the last one that was told of: with more of them than are told at once, each has its turn. */
 int events_wait(struct events *events, event *told)
 {
     int ready = poll(events->sockets, events->count, left_ms(events)), count = 0;

@@ -27,8 +27,8 @@ module PumaTuner
       # @raise [InvalidMeasurement] where the kernel does not tell what threads use and wait for
       def call(&remark)
         unless Probe::Processes.told?
-          raise InvalidMeasurement, "a machine is calibrated by what Linux tells of threads in /proc, which is not here; " \
-            "without it `predict` and `advise` take typical figures, and say so"
+          raise InvalidMeasurement, "a machine is calibrated by what Linux tells of threads in /proc, which is not " \
+            "here; without it `predict` and `advise` take typical figures, and say so"
         end
         EmptyApp.traffic(*PumaCpu.through_the_reactor)
         disturbance, machine = Disturbance.during { measure }

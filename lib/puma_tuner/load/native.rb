@@ -69,7 +69,8 @@ module PumaTuner
           nil
         rescue LoadError => error
           "the load generator's extension is not there (#{error.message.lines.first.strip}). " \
-            "It needs CRuby, poll or epoll, and a compiler when the gem is installed: gem pristine puma_tuner builds it again"
+            "It needs CRuby, poll or epoll, and a compiler when the gem is installed: gem pristine puma_tuner builds " \
+            "it again"
         end
       end
 

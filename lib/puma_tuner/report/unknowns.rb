@@ -7,8 +7,8 @@ module PumaTuner
       # Where the field's own name won't do; %s: whose it is.
       NAMES = {
         names: "endpoints, jobs",
-        told_by_kernel: "the machine's memory, processor, load and limits; memory of processes; waits of threads for a " \
-          "core; how much of the machine others took",
+        told_by_kernel: "the machine's memory, processor, load and limits; memory of processes; waits of threads " \
+          "for a core; how much of the machine others took",
         parts: "all of the budget but wall time, queue and perhaps cpu; threads, background, traces, blame",
         cpu_ns: "processes.cpu_ns of the %s", companion: "a recording at %s", endpoint: "endpoint %s",
         part_load: "the recording at part load",

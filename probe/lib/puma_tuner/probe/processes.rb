@@ -6,7 +6,8 @@ module PumaTuner
     module Processes
       module_function
 
-      # @return [Boolean] whether the kernel tells of processes in files, as Linux does: without, what is read here is unknown
+      # @return [Boolean] whether the kernel tells of processes in files, as Linux does: else what is read here is not
+      #   known
       def told? = File.exist?("/proc/self/stat")
 
       # @return [Array<Integer>] all that can be seen from here; empty without /proc
