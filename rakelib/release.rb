@@ -3,6 +3,7 @@
 require "digest"
 require "fileutils"
 require "open3"
+require "rbconfig"
 require "tmpdir"
 
 # Both gems, built from a commit so that whoever builds them from it again gets the same bytes, and tried as a user gets
@@ -17,8 +18,19 @@ class Release
   # Names of the files that have the checksums, as `sha256sum --check` reads them.
   DIGESTS = {"SHA256SUMS" => Digest::SHA256, "SHA512SUMS" => Digest::SHA512}.freeze
 
-  # A program that a user might begin with: both parts are there, and the probe's extension is.
-  LOADS = "require 'puma_tuner'; exit PumaTuner::Probe::GvlClock.start && PumaTuner::Predict::Engine.codes.any?"
+  # A program that a user might begin with: both parts are there, and so are all extensions, of which the generator sends a load.
+  LOADS = <<~RUBY
+    require "puma_tuner"
+    exit(false) unless PumaTuner::Probe::GvlClock.start && PumaTuner::Predict::Engine.codes.any?
+    PumaTuner::Load::StallServer.run(stall_s: 0) do |server|
+      mix = PumaTuner::Load::Mix.new(requests: [PumaTuner::Load::Request.new(path: "/")])
+      outcome = PumaTuner::Load::Native.new.run(mix:, url_base: server.url, connections_count: 2, duration_s: 0.3, seed: 1, arrivals: PumaTuner::Load::Arrivals.closed)
+      exit(outcome.requests_count.positive?)
+    end
+  RUBY
+
+  # Its forecast is made of the installed gems alone.
+  RECORDING = "test/fixtures/advise/realistic.json"
 
   # The one place of both gems' version.
   VERSION_FILE = "probe/lib/puma_tuner/version.rb"
@@ -26,11 +38,19 @@ class Release
   # @param project [String] a checkout
   # @param commit [String] what is built: nothing that is not committed is in it
   # @param into [String] the folder of the packages
-  def initialize(project = Dir.pwd, commit: "HEAD", into: "pkg")
+  # @param rubies [Array<String>] executables: those that the precompiled packages have extensions for
+  def initialize(project = Dir.pwd, commit: "HEAD", into: "pkg", rubies: self.class.rubies)
     @project = project
+    @rubies = rubies
     @commit = git("rev-parse", commit).strip
     @version = git("show", "#{@commit}:#{VERSION_FILE}")[/VERSION = "(.+)"/, 1]
     @into = File.expand_path(into, project)
+  end
+
+  # @return [Array<String>] this Ruby, and those that bin/setup has provided: one of each version that the gems run on
+  def self.rubies
+    kept = Dir[File.join(ENV.fetch("PUMA_TUNER_CACHE") { File.expand_path("~/.cache/puma_tuner") }, "ruby-*/bin/ruby")]
+    [RbConfig.ruby, *kept].uniq { |ruby| Precompiled.version(ruby) }.reject { |ruby| Gem::Version.new(Precompiled.version(ruby)) < Gem::Version.new("3.3") }
   end
 
   # @return [Array<String>] paths of the packages, and of their checksums
@@ -40,9 +60,22 @@ class Release
     Dir.mktmpdir("puma_tuner-release") do |folder|
       packages, again = %w[first second].map { |name| packages_in(File.join(folder, name)) }
       packages.zip(again) { |one, two| raise Failed, "#{File.basename(one)} is another one when it is built again" unless FileUtils.identical?(one, two) }
-      try(packages, File.join(folder, "home"))
+      packages.each_slice(GEMS.size).with_index { |both, number| try(both, File.join(folder, "home-#{number}")) }
       FileUtils.cp(packages, @into)
       [*packages.map { |path| File.join(@into, File.basename(path)) }, *checksums(packages)]
+    end
+  end
+
+  # Installs the packages that were built, from their files, into an empty place of each Ruby, and runs what a user runs first. The
+  # precompiled ones where there is no compiler.
+  # @yieldparam line [String] what was done, and how long it took
+  # @raise [Failed]
+  def try_everywhere
+    @rubies.product(built) do |ruby, packages|
+      began_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      Dir.mktmpdir("puma_tuner-release") { |home| try(packages, home, ruby:, path: (File.dirname(ruby) if precompiled?(packages))) }
+      took_s = Process.clock_gettime(Process::CLOCK_MONOTONIC) - began_s
+      yield "Ruby #{Precompiled.version(ruby, "RUBY_VERSION")}, #{packages.map { |path| File.basename(path) }.join(" and ")}: installed and run in #{took_s.round} s"
     end
   end
 
@@ -61,23 +94,36 @@ class Release
     FileUtils.mkdir_p(folder)
     run("sh", "-c", "umask 022; git archive \"$0\" | tar -x -C \"$1\"", @commit, folder, chdir: @project)
     epoch = git("show", "--no-patch", "--format=%ct", @commit).strip
-    GEMS.map do |name, place|
+    environment = clean("SOURCE_DATE_EPOCH" => epoch)
+    sources = GEMS.map do |name, place|
       path = File.join(folder, "#{name}-#{@version}.gem")
-      run(RbConfig.ruby, "-S", "gem", "build", "#{name}.gemspec", "--output", path, environment: clean("SOURCE_DATE_EPOCH" => epoch), chdir: File.join(folder, place))
+      run(RbConfig.ruby, "-S", "gem", "build", "#{name}.gemspec", "--output", path, environment:, chdir: File.join(folder, place))
       path
     end
+    sources + Precompiled.new(folder, @rubies) { |*words, chdir:| run(*words, environment:, chdir:) }.packages(@version, GEMS)
   end
 
-  # Installs them into an empty place, which compiles them, and runs what a user runs first. Other gems come from where
-  # this program has its own.
-  def try(packages, home)
-    environment = clean("GEM_HOME" => home, "GEM_PATH" => [home, *Gem.path].join(File::PATH_SEPARATOR))
-    run(RbConfig.ruby, "-S", "gem", "install", "--local", "--ignore-dependencies", "--no-document", "--install-dir", home, *packages, environment:)
-    run(RbConfig.ruby, "-e", LOADS, environment:, chdir: home)
-    command = File.join(home, "bin/puma_tuner")
-    told = run(RbConfig.ruby, command, "--version", environment:, chdir: home)
+  # @return [Array<Array<String>>] of what stands in the folder: both gems from source, and precompiled
+  def built
+    ["", "-#{Precompiled::PLATFORM}"].map { |suffix| GEMS.keys.map { |name| File.join(@into, "#{name}-#{@version}#{suffix}.gem") } }
+      .select { |packages| packages.all? { |path| File.exist?(path) } }
+  end
+
+  def precompiled?(packages) = packages.first.end_with?("#{Precompiled::PLATFORM}.gem")
+
+  # Installs them into an empty place, and runs what a user runs first. Gems that they need come with the Ruby.
+  # @param path [String, nil] the only folder of programs; nil: all that there are
+  def try(packages, home, ruby: RbConfig.ruby, path: nil)
+    FileUtils.mkdir_p(home)
+    environment = clean("GEM_HOME" => home, "GEM_PATH" => home, "XDG_STATE_HOME" => home, "PUMA_TUNER_CACHE" => home, **(path ? {"PATH" => path} : {}))
+    run(ruby, "-S", "gem", "install", "--local", "--no-document", "--install-dir", home, *packages, environment:)
+    run(ruby, "-e", LOADS, environment:, chdir: home)
+    command = ->(*words) { run(ruby, File.join(home, "bin/puma_tuner"), *words, environment:, chdir: home) }
+    told = command.call("--version")
     raise Failed, "--version says #{told.inspect}" unless told.include?(@version)
-    raise Failed, "tune --help does not say how it is used" unless run(RbConfig.ruby, command, "tune", "--help", environment:, chdir: home).include?("puma_tuner tune")
+    raise Failed, "tune --help does not say how it is used" unless command.call("tune", "--help").include?("puma_tuner tune")
+    forecast = command.call("predict", File.join(@project, RECORDING), "--threads", "1", "--workers", "1", "--seeds", "2", "--simulated-requests", "200")
+    raise Failed, "predict forecast nothing:\n#{forecast}" unless forecast.match?(/^ +1x1 /)
   end
 
   def checksums(packages)
@@ -97,3 +143,5 @@ class Release
     status.success? ? printed : raise(Failed, "#{words.join(" ")} failed:\n#{printed}")
   end
 end
+
+require_relative "release/precompiled"
