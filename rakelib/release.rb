@@ -29,6 +29,9 @@ class Release
     end
   RUBY
 
+  # What the second needs besides.
+  NEEDED = %w[csv].freeze
+
   # Its forecast is made of the installed gems alone.
   RECORDING = "test/fixtures/advise/realistic.json"
 
@@ -111,12 +114,13 @@ class Release
 
   def precompiled?(packages) = packages.first.end_with?("#{Precompiled::PLATFORM}.gem")
 
-  # Installs them into an empty place, and runs what a user runs first. Gems that they need come with the Ruby.
+  # Installs them into an empty place, and runs what a user runs first. A gem that they need comes with most Rubies; for others its
+  # package is taken, which stands where this program has its own gems.
   # @param path [String, nil] the only folder of programs; nil: all that there are
   def try(packages, home, ruby: RbConfig.ruby, path: nil)
     FileUtils.mkdir_p(home)
     environment = clean("GEM_HOME" => home, "GEM_PATH" => home, "XDG_STATE_HOME" => home, "PUMA_TUNER_CACHE" => home, **(path ? {"PATH" => path} : {}))
-    run(ruby, "-S", "gem", "install", "--local", "--no-document", "--install-dir", home, *packages, environment:)
+    run(ruby, "-S", "gem", "install", "--local", "--no-document", "--install-dir", home, *needed, *packages, environment:)
     run(ruby, "-e", LOADS, environment:, chdir: home)
     command = ->(*words) { run(ruby, File.join(home, "bin/puma_tuner"), *words, environment:, chdir: home) }
     told = command.call("--version")
@@ -124,6 +128,11 @@ class Release
     raise Failed, "tune --help does not say how it is used" unless command.call("tune", "--help").include?("puma_tuner tune")
     forecast = command.call("predict", File.join(@project, RECORDING), "--threads", "1", "--workers", "1", "--seeds", "2", "--simulated-requests", "200")
     raise Failed, "predict forecast nothing:\n#{forecast}" unless forecast.match?(/^ +1x1 /)
+  end
+
+  # @return [Array<String>] paths of packages, the newest of each
+  def needed
+    NEEDED.filter_map { |name| Dir["{#{Gem.path.join(",")}}/cache/#{name}-[0-9]*.gem"].max_by { |path| Gem::Version.new(path[/-([\d.]+)\.gem\z/, 1]) } }
   end
 
   def checksums(packages)
