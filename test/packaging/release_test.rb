@@ -71,12 +71,10 @@ class ReleaseTest < TunerTest
   end
 
   test "a version of Ruby that is missing between two is no span that a package may promise" do
-    version = ->(ruby, *) { ruby }
-    Release::Precompiled.stub(:version, version) do
-      assert_equal %w[3.3 3.5], Release::Precompiled.new("", %w[3.4 3.3]).send(:span)
-      error = assert_raises(Release::Failed) { Release::Precompiled.new("", %w[3.3 3.5]).send(:span) }
-      assert_equal "there is no Ruby between 3.3 and 3.5 to compile for", error.message
-    end
+    precompiled = Class.new(Release::Precompiled) { define_singleton_method(:version) { |ruby, *| ruby } }
+    assert_equal %w[3.3 3.5], precompiled.new("", %w[3.4 3.3]).send(:span)
+    error = assert_raises(Release::Failed) { precompiled.new("", %w[3.3 3.5]).send(:span) }
+    assert_equal "there is no Ruby between 3.3 and 3.5 to compile for", error.message
   end
 
   test "a changelog without the version's date is no release's" do
