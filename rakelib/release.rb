@@ -120,7 +120,8 @@ class Release
   def try(packages, home, ruby: RbConfig.ruby, path: nil)
     FileUtils.mkdir_p(home)
     environment = clean("GEM_HOME" => home, "GEM_PATH" => home, "XDG_STATE_HOME" => home, "PUMA_TUNER_CACHE" => home, **(path ? {"PATH" => path} : {}))
-    run(ruby, "-S", "gem", "install", "--local", "--no-document", "--install-dir", home, *needed, *packages, environment:)
+    # One after the other, and not --install-dir: else those that are there already are not looked for.
+    [needed, packages].each { |paths| run(ruby, "-S", "gem", "install", "--local", "--no-document", *paths, environment:) if paths.any? }
     run(ruby, "-e", LOADS, environment:, chdir: home)
     command = ->(*words) { run(ruby, File.join(home, "bin/puma_tuner"), *words, environment:, chdir: home) }
     told = command.call("--version")
