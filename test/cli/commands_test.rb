@@ -89,6 +89,14 @@ class CommandsTest < TunerTest
     assert_empty commands.keys.map { |name| name[/\w+/] } - ENDINGS.keys.map(&:first)
   end
 
+  # The matrix does it with Ruby 3.3, whose OptionParser does not take them when it is told to take whole names alone.
+  test "a name may have its value after =, a switch its no, and neither is taken by its beginning" do
+    tune = commands.fetch("tune")
+    values = tune.parse(%w[--path=/a,/b --no-calibrate --output --html=-x])
+    assert_equal [%w[/a /b], false, "--html=-x"], values.values_at(:path, :calibrate, :output)
+    %w[--calib --no-calib --dur=3 -p].each { |word| assert_match(/there is no option #{word[/\A[^=]*/]}/, assert_raises(UsageError) { tune.parse([word]) }.message) }
+  end
+
   test "an option that is misspelled is named with the one that was meant, and its value is not" do
     commands.each_value do |command|
       command.declared.each_value.reject { |option| option.flag.length < 7 }.each do |option|

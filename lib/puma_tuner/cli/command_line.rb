@@ -23,6 +23,7 @@ module PumaTuner
       def parse(words)
         ours, theirs = split(words)
         @values = @command.declared.transform_values(&:without_it)
+        ensure_known(ours)
         rest = parser.permute(ours)
         @values.merge(arguments(rest + theirs))
       rescue OptionParser::InvalidOption => error
@@ -40,11 +41,25 @@ module PumaTuner
         place ? [words.first(place), words.drop(place + 1)] : [words, []]
       end
 
+      # OptionParser takes beginnings of names. Told not to (require_exact), Ruby 3.3's refuses --no-… and --name=value.
+      def ensure_known(words)
+        [nil, *words].each_cons(2) do |before, word|
+          next if !word.match?(/\A-./) || flags.include?(word[/\A[^=]*/]) || known(before)&.value?
+          raise OptionParser::InvalidOption, word
+        end
+      end
+
+      # @return [Array<String>] all that the command has
+      def flags
+        @command.declared.values.flat_map do |option|
+          [*option.flags, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
+        end
+      end
+
       def help = "puma_tuner #{Commands.name_of(@command)} --help"
 
       def parser
         OptionParser.new do |parser|
-          parser.require_exact = true
           # Its own --version and completions.
           parser.base.long.clear
           parser.base.short.clear
@@ -90,9 +105,6 @@ module PumaTuner
       def unknown(flag)
         new_name = @command.renames[flag.delete_prefix("--").tr("-", "_").to_sym]
         return "#{flag} means something else now; #{instead(new_name)}" if new_name
-        flags = @command.declared.values.flat_map do |option|
-          [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
-        end
         likely = CommandLine.nearest(flag, flags)
         here = " here" if Dictionary::ALL.each_value.any? { |option| option.flag == flag }
         ["there is no option #{flag}#{here}#{likely ? "; did you mean #{likely}?" : "."}", @command.hint,
