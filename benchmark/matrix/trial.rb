@@ -85,7 +85,8 @@ module Matrix
 
     def explained(budget) = 1 - budget.residual_ns.abs.fdiv(budget.wall_ns)
 
-    def cpu(observation) = observation.requests_cpu_ns.fdiv(observation.processes.sum(&:cpu_ns))
+    # Of a cluster's master, which serves nothing, nothing is counted.
+    def cpu(observation) = observation.requests_cpu_ns.fdiv(observation.processes.filter_map(&:cpu_ns).sum)
 
     def of_forecast(tuning)
       counts = [tuning.sweep&.forecasts.to_a.size, tuning.advice_list&.advice.to_a.size]

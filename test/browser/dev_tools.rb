@@ -48,24 +48,26 @@ class DevTools
   # @param scheme [String] "dark" or "light"
   def scheme(scheme) = ask("Emulation.setEmulatedMedia", features: [{name: "prefers-color-scheme", value: scheme}])
 
+  # @return [void] what the page looks like on paper
+  def paper = ask("Emulation.setEmulatedMedia", media: "print")
+
+  # The accessibility checker, where bin/setup --test has put it.
+  AXE = File.join(ENV.fetch("PUMA_TUNER_CACHE", File.expand_path("~/.cache/puma_tuner")), "axe/node_modules/axe-core/axe.min.js")
+
+  # @return [Array<Array>] impact, rule and places of what it finds serious or critical in the page as it is
+  # @raise [RuntimeError] when it looked at nothing
+  def barriers
+    value("#{File.read(AXE)};0") unless value("typeof axe") == "object"
+    found, passes_count = value("axe.run().then((found) => [found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html.slice(0, 300) + ' ' + node.failureSummary)]), found.passes.length])")
+    raise "the checker passed #{passes_count} rules only" if passes_count < 10
+    found.select { |impact, *| %w[serious critical].include?(impact) }
+  end
+
   # @param script [String] an expression, whose promise is waited for
   def value(script)
     found = ask("Runtime.evaluate", expression: script, awaitPromise: true, returnByValue: true)
     raise "the page could not: #{found["exceptionDetails"].dig("exception", "description")}" if found["exceptionDetails"]
     found.dig("result", "value")
-  end
-
-  # The accessibility checker, where bin/setup --test has put it.
-  AXE = File.join(ENV.fetch("PUMA_TUNER_CACHE", File.expand_path("~/.cache/puma_tuner")), "axe/node_modules/axe-core/axe.min.js")
-
-  FOUND = "axe.run().then((found) => [found.passes.length, found.violations.map((one) => " \
-    "[one.impact, one.id, one.nodes.map((node) => node.html + ' ' + node.failureSummary)])])"
-
-  # @return [Array(Integer, Array)] how many of its rules were kept, and what it finds serious: impact, rule and places
-  def accessibility
-    value("#{File.read(AXE)};0") unless value("typeof axe === 'object'")
-    passes_count, violations = value(FOUND)
-    [passes_count, violations.select { |impact, *| %w[serious critical].include?(impact) }]
   end
 
   def picture(path)

@@ -8,6 +8,7 @@ require "support/finding_fixture"
 require "support/profiles"
 require "support/tradeoffs"
 require_relative "chromium"
+require_relative "dev_tools"
 
 # Every kind of page where there is little room, as on a telephone.
 class NarrowReportInBrowserTest < TunerTest
@@ -86,6 +87,60 @@ class NarrowReportInBrowserTest < TunerTest
         assert_operator facts.delete("overflow"), :<=, 0, "#{name} moves sideways at #{width}"
         assert_equal NOTHING, facts, "#{name} at #{width}"
       end
+    end
+  end
+
+  # @yieldparam tools [DevTools] with that page open, and all that is folded shown
+  # @yieldparam name [Symbol]
+  def opened
+    skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(DevTools::AXE)
+    Dir.mktmpdir("puma_tuner-test") do |folder|
+      pages.each do |name, value|
+        path = File.join(folder, "#{name}.html")
+        File.write(path, PumaTuner::Report.render(value, format: :html))
+        DevTools.open do |tools|
+          tools.size(1_200, 900)
+          tools.visit("file://#{path}")
+          wait_until("the page") { tools.value("document.readyState === 'complete' && Boolean(document.querySelector('main'))") }
+          tools.value("document.querySelectorAll('details').forEach((details) => { details.open = true })")
+          yield tools, name
+        end
+      end
+    end
+  end
+
+  test "the accessibility checker finds nothing serious in any page, at desk and telephone, in light and dark" do
+    barriers = {}
+    opened do |tools, name|
+      [1_200, 400].product(%w[light dark]).each do |width, scheme|
+        tools.size(width, 900)
+        tools.scheme(scheme)
+        tools.barriers.then { |found| barriers["#{name} at #{width}, #{scheme}"] = found if found.any? }
+        tools.picture(File.join(ENV["PICTURES"], "#{name}-#{width}-#{scheme}.png")) if ENV["PICTURES"]
+      end
+    end
+    assert_empty barriers
+  end
+
+  # The paper is white whatever the reader's colours are, and has no scroll bars.
+  PRINTED = <<~JS
+    (() => {
+      const box = (element) => element.getBoundingClientRect();
+      const shown = (elements) => [...document.querySelectorAll(elements)].filter((element) => box(element).width);
+      return {
+        paper: getComputedStyle(document.documentElement).backgroundColor,
+        buttons: shown("button").length,
+        cut: shown("main table").filter((table) => box(table).right > document.documentElement.clientWidth + 1).length
+      };
+    })()
+  JS
+
+  test "on paper pages are white and whole, whatever the reader's colours" do
+    opened do |tools, name|
+      tools.scheme("dark")
+      tools.paper
+      tools.picture(File.join(ENV["PICTURES"], "#{name}-paper.png")) if ENV["PICTURES"]
+      assert_equal({"paper" => "rgb(255, 255, 255)", "buttons" => 0, "cut" => 0}, tools.value(PRINTED), name)
     end
   end
 end

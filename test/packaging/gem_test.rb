@@ -91,7 +91,7 @@ class GemTest < TunerTest
   # Everything that may be in them.
   MAY_HOLD = {
     "puma_tuner-probe" => %r{\A(lib/.+\.rb|sig/.+\.rbs|ext/puma_tuner_probe/\w+\.(c|h|rb)|README\.md|LICENSE\.txt)\z},
-    "puma_tuner" => %r{\A(lib/.+\.(rb|erb|css|html|js)|sig/.+\.rbs|ext/(puma_tuner_load|puma_tuner_sim|shared)/\w+\.(c|h|rb)|exe/puma_tuner|docs/.+\.md|ops/.+\.(yml|json)|man/puma_tuner\.1|(README|CHANGELOG|VOCABULARY)\.md|LICENSE\.txt)\z}
+    "puma_tuner" => %r{\A(lib/.+\.(rb|erb|css|html|js)|sig/.+\.rbs|ext/(puma_tuner_load|puma_tuner_sim|shared)/\w+\.(c|h|rb)|exe/puma_tuner|docs/.+\.md|ops/.+\.(yml|json|sh)|man/puma_tuner\.1|(README|CHANGELOG|VOCABULARY)\.md|LICENSE\.txt)\z}
   }.freeze
 
   test "they hold what they need, and nothing that is not the project's" do

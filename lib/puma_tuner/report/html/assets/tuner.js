@@ -22,8 +22,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// What is moved sideways can be moved by keys, too.
-for (const box of document.querySelectorAll(".wide")) if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+// What is moved sideways can be moved by keys, too, also when it is so once the window is narrower or details are open.
+const reach = (box) => box.scrollWidth > box.clientWidth ? box.tabIndex = 0 : box.removeAttribute("tabindex");
+const watch = new ResizeObserver((entries) => entries.forEach((entry) => reach(entry.target)));
+for (const box of document.querySelectorAll(".wide, pre")) watch.observe(box);
 
 // Paper has nothing to unfold.
 addEventListener("beforeprint", () => {
