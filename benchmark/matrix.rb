@@ -57,6 +57,7 @@ module Matrix
     BEGINS = "<!-- matrix: written by bin/test --matrix -->"
     ENDS = "<!-- end of matrix -->"
     TITLE = "# What it runs with\n"
+    PART = /#{Regexp.escape(BEGINS)}.*#{Regexp.escape(ENDS)}\n/m
 
     # @param found [Array<Found>]
     # @param combinations_count [Integer] of which these are chosen
@@ -78,7 +79,7 @@ module Matrix
       part = "#{BEGINS}\n\n#{results}\n#{ENDS}\n"
       page = @before || "#{TITLE}\n#{BEGINS}\n#{ENDS}\n"
       page = "#{page.chomp}\n\n#{BEGINS}\n#{ENDS}\n" unless page.include?(BEGINS)
-      page.sub(/#{Regexp.escape(BEGINS)}.*#{Regexp.escape(ENDS)}\n/m) { part }
+      page.sub(PART) { part }
     end
 
     # @return [String]

@@ -42,7 +42,7 @@ module Matrix
     # @return [Array(String, Integer)] all that it printed, and its exit code
     def puma_tuner(*words, folder:, limit_s:)
       log = File.join(folder, "puma_tuner.log")
-      pid = spawn(environment(folder), @ruby, File.join(home, "bin/puma_tuner"), *words, chdir: folder, in: File::NULL, %i[out err] => log, unsetenv_others: true, pgroup: true)
+      pid = spawn(environment(folder), @ruby, File.join(home, "bin/puma_tuner"), *words, :chdir => folder, :in => File::NULL, %i[out err] => log, :unsetenv_others => true, :pgroup => true)
       status = waited(pid, limit_s)
       [File.read(log, encoding: Encoding::UTF_8).scrub, status]
     ensure

@@ -34,7 +34,7 @@ class MatrixTest < TunerTest
     assert_match(/\A# What it runs with\n\nAbove\.\n.*All 1 cells are fine.*\n\nBelow\.\n\z/m, text)
     refute_includes text, "old"
     assert_equal text.scan("All 1 cells").size, page([found], before: text).to_s.scan("All 1 cells").size
-    assert_match(/\A# Others\n\n#{Regexp.escape(Matrix::Page::BEGINS)}/, page([found], before: "# Others\n").to_s)
+    assert page([found], before: "# Others\n").to_s.start_with?("# Others\n\n#{Matrix::Page::BEGINS}\n")
     assert_match(/\A# What it runs with\n\n<!-- matrix/, page([found]).to_s)
   end
 

@@ -12,7 +12,7 @@ require_relative "dev_tools"
 
 # Every kind of page where there is little room, as on a telephone.
 class NarrowReportInBrowserTest < TunerTest
-  time_limit 240
+  time_limit 400
 
   WIDTHS = [700, 400].freeze
 
@@ -94,14 +94,14 @@ class NarrowReportInBrowserTest < TunerTest
   # @yieldparam name [Symbol]
   def opened
     skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(DevTools::AXE)
-    Dir.mktmpdir("puma_tuner-test") do |folder|
-      pages.each do |name, value|
-        path = File.join(folder, "#{name}.html")
-        File.write(path, PumaTuner::Report.render(value, format: :html))
-        DevTools.open do |tools|
+    DevTools.open do |tools|
+      Dir.mktmpdir("puma_tuner-test") do |folder|
+        pages.each do |name, value|
+          path = File.join(folder, "#{name}.html")
+          File.write(path, PumaTuner::Report.render(value, format: :html))
           tools.size(1_200, 900)
           tools.visit("file://#{path}")
-          wait_until("the page") { tools.value("document.readyState === 'complete' && Boolean(document.querySelector('main'))") }
+          wait_until("the page") { tools.value("location.pathname === #{path.dump} && document.readyState === 'complete'") }
           tools.value("document.querySelectorAll('details').forEach((details) => { details.open = true })")
           yield tools, name
         end
