@@ -77,7 +77,7 @@ module PumaTuner
         ladder = {CspMeasured::LADDER => {**LADDER, BEST => LOOP}}
         return ladder if quick
         {**ladder, CspMeasured::SHOP_SERVERS_TITLE => SHOP_SERVERS, CspMeasured::STEP_TITLE => STEP, CspMeasured::EACH_TITLE => EACH_MIDDLEWARE,
-         CspMeasured::EACH_OF_DEVELOPMENT_TITLE => EACH_OF_DEVELOPMENT, CspMeasured::JSON_VERSIONS => JSON_VERSIONS, CspMeasured::SETTINGS_TITLE => CspRungs.settings(advised), CspMeasured::SERVERS => SERVERS}
+                   CspMeasured::EACH_OF_DEVELOPMENT_TITLE => EACH_OF_DEVELOPMENT, CspMeasured::JSON_VERSIONS => JSON_VERSIONS, CspMeasured::SETTINGS_TITLE => CspRungs.settings(advised), CspMeasured::SERVERS => SERVERS}
       end
 
       def mix = @mix ||= Load::Mix.read(File.join(__dir__, "requests.txt"), data_path: File.join(__dir__, "reports.csv"))

@@ -76,7 +76,7 @@ module PumaTuner
       SHOP_SERVERS = {
         MONOLITH => LADDER.fetch(MONOLITH),
         ON_PITCHFORK => {**LADDER.fetch(MONOLITH).except("topology"),
-                         "command" => "ruby -I #{PITCHFORK}/lib #{PITCHFORK}/exe/pitchfork -E production -l 127.0.0.1:{port} rungs/monolith/config.ru"}
+          "command" => "ruby -I #{PITCHFORK}/lib #{PITCHFORK}/exe/pitchfork -E production -l 127.0.0.1:{port} rungs/monolith/config.ru"}
       }.freeze
 
       # The published first figure is of 2,914 error pages. What they were is not told: a page that is not found, and one that failed,

@@ -85,7 +85,7 @@ module PumaTuner
 
       def removed(verdict, count, yjit)
         %w[removed restored].map do |way|
-          Lab::Claim.of_ratio("a check that has #{way == "removed" ? "replaced itself" : "removed itself without a trace"}, beside one that is made each time, of #{Units.counted(count.to_i, "object")} in turn, YJIT #{yjit}",
+          Lab::Claim.of_ratio("a check that has #{(way == "removed") ? "replaced itself" : "removed itself without a trace"}, beside one that is made each time, of #{Units.counted(count.to_i, "object")} in turn, YJIT #{yjit}",
             Lab::Ratios.speed(verdict, of: "#{way}, #{count}", over: "checked, #{count}"))
         end
       end

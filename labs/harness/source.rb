@@ -41,12 +41,9 @@ module PumaTuner
         FileUtils.mkdir_p(checkouts)
         File.open("#{folder}.lock", "w") do |lock|
           lock.flock(File::LOCK_EX)
-          return if there?
-          say.call("fetching #{Units.counted(commits.size, "commit")} of #{address}")
-          fetch_commits
-          commits.each { |commit| check_out(commit) unless File.file?(ready(commit)) }
-          nil
+          have(say) unless there?
         end
+        nil
       rescue UsageError, SystemCallError => error
         error.message
       end
@@ -55,6 +52,12 @@ module PumaTuner
 
       # Written last: a checkout without it was interrupted.
       def ready(commit) = "#{checkout(commit)}.ready"
+
+      def have(say)
+        say.call("fetching #{Units.counted(commits.size, "commit")} of #{address}")
+        fetch_commits
+        commits.each { |commit| check_out(commit) unless File.file?(ready(commit)) }
+      end
 
       def fetch_commits
         git("init", "--quiet", folder, at: File.dirname(folder)) unless File.directory?(File.join(folder, ".git"))

@@ -77,7 +77,7 @@ module PumaTuner
           names unless names.include?(nil) || binding.eval("block_given?")
         end
 
-        def comparable(value) = BY_VALUE.any? { |type| type === value } ? value : [value.__id__]
+        def comparable(value) = (BY_VALUE.any? { |type| type === value }) ? value : [value.__id__]
 
         def same?(one, other)
           return true if one.equal?(other)
