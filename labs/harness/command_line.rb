@@ -90,8 +90,9 @@ module PumaTuner
         # No failure: what labs are mostly about is in gems.
         def fetch(source, say)
           problem = source.fetch(say:)
-          return out.puts("#{source.address}: #{Units.counted(source.commits.size, "commit")} in #{source.checkouts}") unless problem
-          out.puts("#{source.address} can't be had (#{problem}). Without it there is no figure of: #{source.needed_for}.")
+          there = "#{Units.counted(source.commits.size, "commit")} in #{source.checkouts}"
+          lacking = "can't be had (#{problem}). Without it there is no figure of: #{source.needed_for}."
+          out.puts(problem ? "#{source.address} #{lacking}" : "#{source.address}: #{there}")
         end
       end
 

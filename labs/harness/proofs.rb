@@ -28,7 +28,8 @@ module PumaTuner
         def of_blocks(file, variants, pins:, rounds_count:, duration_s:, warmup_limit_s:, sources: [], **rules)
           variants = named(variants)
           allowed = (variants.any? { |variant| Prove::Factors.gems(variant.factors).any? }) ? FOLLOWS_FROM_GEMS : []
-          Prove::Setup.block(variants, file:, commands: Commands.new(folder: File.dirname(file), variants:, pins:, sources:),
+          commands = Commands.new(folder: File.dirname(file), variants:, pins:, sources:)
+          Prove::Setup.block(variants, file:, commands:,
             limits: {duration_s:, warmup_limit_s:}, looks: Prove::Looks.fixed(rounds_count), allowed:, **rules)
         end
 

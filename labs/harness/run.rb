@@ -61,7 +61,8 @@ module PumaTuner
       def proof(file, variants, title: nil, **options)
         options = {**Proofs::OF_BLOCKS, **common, **options}
         kept = @kept.journal(title, {"file" => file, **same(variants, options)})
-        prove(Proofs.of_blocks(File.join(@folder, file), variants, pins:, sources:, command: @command, **options), kept, title)
+        options = {**options, pins:, sources:, command: @command}
+        prove(Proofs.of_blocks(File.join(@folder, file), variants, **options), kept, title)
       end
 
       # Measures served applications against each other, in rounds.

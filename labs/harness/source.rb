@@ -11,7 +11,8 @@ module PumaTuner
     #
     # A commit's name is the checksum of all that is in it, so what was fetched from anywhere is what was meant.
     #
-    # name: of its folder; address: what git fetches from; commits: whole names; needed_for: what there is none of without it
+    # name: of its folder; address: what git fetches from; commits: whole names
+    # needed_for: what there is no figure of without it
     Source = Data.define(:name, :address, :commits, :needed_for) do
       # Asks nobody for a password, and gives up where nothing comes for half a minute.
       const_set(:ENVIRONMENT, {"GIT_TERMINAL_PROMPT" => "0", "GIT_HTTP_LOW_SPEED_LIMIT" => "100",

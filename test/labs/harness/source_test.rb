@@ -59,7 +59,7 @@ class LabSourceTest < TunerTest
     end
   end
 
-  test "a checkout that was interrupted is made anew, without the author's address" do
+  test "a checkout that was interrupted is made anew" do
     with_repository do |address, commits|
       source = source(address, commits)
       source.fetch

@@ -8,8 +8,8 @@ module PumaTuner
       # results for a query: whether a type is visible, which field has a name (R. Mosolgo, "Optimizing GraphQL-Ruby",
       # 2017, "Avoid Duplicate Calculations").
       #
-      # Evidence: 100 repeated calls or more in one request, half of its calls at least, and 2% of the time below them. Only
-      # ruby-prof in its mode `inputs` looks at what methods get.
+      # Evidence: 100 repeated calls or more in one request, half of its calls at least, and 2% of the time below them.
+      # Only ruby-prof in its mode `inputs` looks at what methods get.
       class RepeatedWork
         LEAST_RATIO = 0.02
         REPEATED_RATIO = 0.5
@@ -31,8 +31,8 @@ module PumaTuner
             title: "#{worst.name} does its work again for equal inputs, #{per_work(worst, costs).floor} times in one " \
               "#{costs.work_noun}",
             evidence: "#{found.first(SHOWN_MAX).map { |method, _| told(method) }.join("; ")}.",
-            cure: "Keep the result for as long as its inputs can't change: in a Hash whose default block works it out, " \
-              "by request or query, or in the object that is asked.",
+            cure: "Keep the result for as long as its inputs can't change: in a Hash whose default block works it " \
+              "out, by request or query, or in the object that is asked.",
             proof: "a benchmark of the same #{costs.work_noun}: puma_tuner prove --block FILE, " \
               "its primary metric cpu_per_iteration")
         end
@@ -58,13 +58,14 @@ module PumaTuner
         # One that only hands out what it has calls nobody, or hardly ever.
         def works?(method, costs)
           costs.methods.any? do |other|
-            other.name != method.name && !ASKS.match?(other.name) && other.callers.fetch(method.name, 0) >= method.calls_count
+            next if other.name == method.name || ASKS.match?(other.name)
+            other.callers.fetch(method.name, 0) >= method.calls_count
           end
         end
 
         def told(method)
-          "#{method.repeated_count} of #{method.calls_count} calls of #{method.name} got what an earlier one had got, " \
-            "and gave the same"
+          "#{method.repeated_count} of #{method.calls_count} calls of #{method.name} got what an earlier one had " \
+            "got, and gave the same"
         end
       end
     end

@@ -33,7 +33,8 @@ module PumaTuner
 
         def calls
           @sums.map do |frame, sums|
-            Call.new(frame:, **sums.to_h, callers: sums.callers.to_h.freeze, repeated_count: @repeated[[frame.path, frame.line]])
+            Call.new(frame:, **sums.to_h, callers: sums.callers.to_h.freeze,
+              repeated_count: @repeated[[frame.path, frame.line]])
           end
         end
 

@@ -7,9 +7,9 @@ module PumaTuner
       # arguments), and gave the same again. It looks at each call and return, so it takes microseconds for each.
       #
       # Strings, symbols, numbers, true, false and nil are compared by value, all other arguments by identity. A method
-      # that ever gave something else for the same inputs depends on more than these, and has no repeated calls; one that
-      # gives nil or its receiver may be called for what it does. A block is an input that nobody can compare: methods
-      # that got one at their first call, or take arguments without names, are not looked at.
+      # that ever gave something else for the same inputs depends on more than these, and has no repeated calls; one
+      # that gives nil or its receiver may be called for what it does. A block is an input that nobody can compare:
+      # methods that got one at their first call, or take arguments without names, are not looked at.
       class Inputs
         # So many different inputs are remembered. Later ones count as different.
         MOST_INPUTS = 200_000
@@ -77,7 +77,11 @@ module PumaTuner
           names unless names.include?(nil) || binding.eval("block_given?")
         end
 
-        def comparable(value) = (BY_VALUE.any? { |type| type === value }) ? value : [value.__id__]
+        # A text may be changed while we have it.
+        def comparable(value)
+          return value.dup.freeze if String === value
+          (BY_VALUE.any? { |type| type === value }) ? value : [value.__id__]
+        end
 
         def same?(one, other)
           return true if one.equal?(other)
