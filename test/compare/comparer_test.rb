@@ -52,10 +52,11 @@ class CompareComparerTest < TunerTest
     Array.new(count) { compare(log(random, **), next_day(random, **), random) }
   end
 
-  test "equal logs are called different one time in twenty at most" do
+  # One in twenty is what is promised; more than two of twenty would have a chance of 8%.
+  test "equal logs are called different about one time in twenty" do
     decided = equal_logs(20, per_s: 1, lasts_s: 20, drift: 0.15).select { |outcome| outcome.reason.nil? }
     assert_operator decided.size, :>=, 15
-    assert_operator decided.count { |outcome| (outcomes(outcome) - [:not_shown]).any? }, :<=, 1
+    assert_operator decided.count { |outcome| (outcomes(outcome) - [:not_shown]).any? }, :<=, 2
   end
 
   test "where what disturbs lasts for a good part of the log, nothing is shown, as short blocks would call equal logs different" do

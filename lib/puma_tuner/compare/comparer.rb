@@ -180,7 +180,7 @@ module PumaTuner
         outcome = judged[[:adjusted, metric]] if about == :all
         outcome ||= judged[[about, metric]]
         decided = METRICS.key?(metric) || metric == "failed"
-        reason = @pairing.reason || (:few_requests if METRICS.key?(metric) && ratio.nil?) if decided
+        reason = (METRICS.key?(metric) && ratio.nil?) ? :few_requests : @pairing.reason if decided
         Fleet::Row.new(name: metric, label:, unit:, a:, b:, ratio: ratio&.estimate, adjusted: adjusted&.estimate,
           error_ratio: error_ratio(metric, a, b), outcome: decided ? outcome || :not_shown : nil, reason:)
       end
