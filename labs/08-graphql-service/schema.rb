@@ -2,6 +2,7 @@
 
 # Articles with related ones, read from YAML when the service boots, as the story's were: a slug, a title, a position
 # and one of 50 categories. The same for every version of graphql that this lab runs.
+require "json"
 require "yaml"
 
 module Shelf
@@ -53,13 +54,9 @@ module Shelf
   end
 
   ROOT = Struct.new(:articles).new(ALL)
-  FIELDS = "slug title position category"
 
   # By the names of their operations: the story's, and the longer one, in which each related article asks for its parent.
-  QUERIES = {
-    "Related" => "query Related { articles { #{FIELDS} relatedArticles { #{FIELDS} } } }",
-    "Parents" => "query Parents { articles { #{FIELDS} relatedArticles { #{FIELDS} parent { #{FIELDS} } } } }"
-  }.freeze
+  QUERIES = %w[Related Parents].to_h { |name| [name, JSON.parse(File.read(File.join(__dir__, "#{name.downcase}.json"))).fetch("query")] }.freeze
 
   ENGINE = (ENV["ENGINE"] == "next") ? :execute_next : :execute
 

@@ -14,12 +14,15 @@ module PumaTuner
       OPEN_CONNECTIONS_COUNT = 400
       BOOT_LIMIT_S = 60
 
-      # The smaller query is asked for more often.
+      # Fewer make no model.
+      RECORDED_MIN = 80
+
+      # As in requests.txt.
       WEIGHTS = {"Related" => 3, "Parents" => 1}.freeze
 
       # rates: variant => Array of requests/s by round; rate_per_s: of the alert; shares: variant => Array of the
       # share of requests that met the goal, by round; p90s_ns: likewise
-      # locks_ns: that all locks of a mean request cost, by counting; foretold: {"throughput" => …, "p90_ns" => …,
+      # locks_ns: that the map's locks cost a mean request, by counting; foretold: {"throughput" => …, "p90_ns" => …,
       #   "saved" => …}, Arrays of [middle, low, high]
       Day = Data.define(:rates, :rate_per_s, :shares, :p90s_ns, :locks_ns, :foretold)
 
@@ -34,16 +37,16 @@ module PumaTuner
       # @return [Day]
       def call(variants)
         rates = rounds("capacity", variants) { |server| closed.send_to(server.url, duration_s: seconds).ensure_expected_responses.throughput_per_s }
-        rate_per_s = (Stats::Quantile.of(rates.values.first.sort, 0.5) * LOAD_RATIO).ceil
+        rate_per_s = (Stats::Quantile.of(rates.values.first.sort, 0.5) * LOAD_RATIO).round(1)
         alerts = rounds("goal at #{rate_per_s}/s", variants) { |server| held(open(rate_per_s).send_to(server.url, duration_s: seconds * 3)) }
         Day.new(rates:, rate_per_s:, shares: alerts.transform_values { |list| list.map(&:first) }, p90s_ns: alerts.transform_values { |list| list.map(&:last) },
           locks_ns:, foretold: @run.part("forecast") { foretold(variants.values.first) })
       end
 
-      # @return [Float] nanoseconds that its locks cost a mean request
+      # @return [Float] nanoseconds that the map's locks cost a mean request
       def locks_ns
         total = WEIGHTS.sum { |name, weight| weight * @counts.dig("queries", name, "locks") }
-        total.fdiv(WEIGHTS.values.sum) * @counts.fetch("lock_ns")
+        total.fdiv(WEIGHTS.values.sum) * @counts.fetch("missed_ns")
       end
 
       private
@@ -79,18 +82,7 @@ module PumaTuner
         base.with(words: [*base.words, File.join(@run.folder, "serve.rb")], environment: {**base.environment, "RACK_ENV" => "production"})
       end
 
-      def mix
-        @mix ||= Load::Mix.new(requests: WEIGHTS.map { |name, weight| request(name, weight) })
-      end
-
-      def request(name, weight)
-        query = "query #{name} { articles { #{FIELDS} relatedArticles { #{FIELDS} #{"parent { #{FIELDS} } " if name == "Parents"}} } }"
-        Load::Request.new(http_method: "POST", path: "/graphql", weight:, headers: {"Content-Type" => "application/json"}, body: JSON.generate("query" => query),
-          expected_text: "CATEGORY_50")
-      end
-
-      FIELDS = "slug title position category"
-      private_constant :FIELDS
+      def mix = @mix ||= Load::Mix.read(File.join(@run.folder, "requests.txt"), data_path: nil)
 
       def closed = traffic(CONNECTIONS_COUNT, Load::Arrivals.closed)
 
@@ -107,7 +99,8 @@ module PumaTuner
 
       # What is recorded of the service as it was, simulated again, and without what the locks cost.
       def foretold(factors)
-        observation = Measure::LoadedWindow.new(command: command(factors), traffic: closed, topology: TOPOLOGY, warmup_s: seconds, duration_s: seconds * 2, boot_limit_s: BOOT_LIMIT_S).call
+        observation = Measure::LoadedWindow.new(command: command(factors), traffic: closed, topology: TOPOLOGY, boot_limit_s: BOOT_LIMIT_S,
+          times: Measure::LoadedWindow::Times.new(warmup_s: seconds, duration_s: seconds * 2, duration_limit_s: 60, least_requests_count: RECORDED_MIN)).call
         Dir.mktmpdir do |folder|
           path = File.join(folder, "observation.json")
           Document.write(observation, path)
