@@ -38,7 +38,7 @@ module PumaTuner
       def call(variants)
         rates = rounds("capacity", variants) { |server| closed.send_to(server.url, duration_s: seconds).ensure_expected_responses.throughput_per_s }
         rate_per_s = (Stats::Quantile.of(rates.values.first.sort, 0.5) * LOAD_RATIO).round(1)
-        alerts = rounds("goal at #{rate_per_s}/s", variants) { |server| held(open(rate_per_s).send_to(server.url, duration_s: seconds * 3)) }
+        alerts = rounds("goal at #{rate_per_s}/s", variants) { |server| held(arriving(rate_per_s).send_to(server.url, duration_s: seconds * 3)) }
         Day.new(rates:, rate_per_s:, shares: alerts.transform_values { |list| list.map(&:first) }, p90s_ns: alerts.transform_values { |list| list.map(&:last) },
           locks_ns:, foretold: @run.part("forecast") { foretold(variants.values.first) })
       end
@@ -53,7 +53,7 @@ module PumaTuner
 
       def seconds = @run.quick? ? 2 : 10
 
-      def rounds_count = @run.quick? ? 2 : 8
+      def rounds_count = @run.quick? ? 1 : 8
 
       # Each variant once a round, in a fresh server, in turn forwards and backwards.
       def rounds(title, variants)
@@ -86,7 +86,7 @@ module PumaTuner
 
       def closed = traffic(CONNECTIONS_COUNT, Load::Arrivals.closed)
 
-      def open(rate_per_s) = traffic(OPEN_CONNECTIONS_COUNT, Load::Arrivals.open(rate_per_s))
+      def arriving(rate_per_s) = traffic(OPEN_CONNECTIONS_COUNT, Load::Arrivals.open(rate_per_s))
 
       def traffic(connections_count, arrivals) = Load::Traffic.new(mix:, generator: Load::Native.new, connections_count:, seed: @run.seed, arrivals:)
 
