@@ -87,6 +87,13 @@ class CompareComparerTest < TunerTest
     assert_operator outcome.row("mean").ratio.value, :>, 1
   end
 
+  test "logs of other minutes of the same hour are compared, as before and after a restart" do
+    random = Random.new(14)
+    outcome = compare(log(random, seconds: 1_500, per_s: 5), log(random, begins_s: MONDAY_S + 1_800, seconds: 1_500, per_s: 5, slower: ENDPOINTS.transform_values { 1.5 }), random)
+    assert_equal [nil, :order, :worse], [outcome.reason, outcome.pairing, outcome.row("mean").outcome]
+    assert_in_delta 1.5, outcome.row("mean").adjusted.value, 0.1
+  end
+
   test "weeks are paired by their days, which are the blocks" do
     random = Random.new(7)
     week = {seconds: 7 * DAY_S, per_s: 0.05}

@@ -245,7 +245,7 @@ module PumaTuner
           *[0, 1].filter_map { |side| left_hours(side) },
           (Statement.of(:other_traffic, ratio: rate) if rate && !rate.covers?(1) && (rate.value - 1).abs > TRAFFIC_TOLERANCE_RATIO),
           (Statement.of(:other_endpoints, covered_ratio:) if covered_ratio < 1 - LEFT_HOURS_MIN_RATIO),
-          (Statement.of(:less_than_days) if @pairing.kind == :hours)
+          (Statement.of(:less_than_days) unless @pairing.kind == :week || @pairing.reason)
         ].compact
       end
 

@@ -6,10 +6,11 @@ module PumaTuner
     #
     # Traffic goes by the hour and by the day of the week, so spans of the same time are paired: of the week where both
     # logs have enough days in common, else of the day, several days of one log being added up. Logs that have no hour in
-    # common are paired in the order of their spans, and then nothing is shown.
+    # common are paired in the order of their spans, and then nothing is shown, unless all of it was within an hour.
     class Pairing
       WEEK_S = 604_800
       DAY_S = 86_400
+      HOUR_NS = 3_600 * Units::NS_PER_S
 
       # Why nothing is shown, whatever the figures are. other_hours: the logs have no time of the day in common, and
       # traffic differs between hours; few_blocks: too little time for an interval; short_blocks: what disturbs the
@@ -64,7 +65,7 @@ module PumaTuner
 
       # @return [Symbol, nil] one of REASONS
       def reason
-        return :other_hours if @kind == :order
+        return :other_hours if @kind == :order && !within_an_hour?
         return if days?
         return :few_blocks if @pairs.size < BLOCKS_MIN
         :short_blocks if @pairs.size / block_spans < BLOCKS_MIN
@@ -84,6 +85,11 @@ module PumaTuner
       private
 
       def days? = @kind == :week
+
+      # Traffic is then that of one time of the day.
+      def within_an_hour?
+        @tallies.map(&:last_ns).max - @tallies.map(&:first_ns).min <= HOUR_NS
+      end
 
       def days = @days ||= @pairs.map { |spans, _| day(slot(spans.first, WEEK_S)) }
 
