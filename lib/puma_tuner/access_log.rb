@@ -26,7 +26,8 @@ module PumaTuner
       def initialize(app_ns: nil, client_ns: nil, **fields) = super
     end
 
-    # The formats by the name that people give; the first that understands most of a log's first lines is taken. Each has
+    # The formats by the name that people give; the first that understands most of a log's first lines is taken. Each
+    # has
     # - entry(line): the request that began or ended with it, else nil
     # - timer: an object whose call(line) does the same with times, which Rails' own log has in other lines
     FORMATS = %w[alb combined lograge rails].freeze

@@ -31,7 +31,7 @@ class CompareCommandTest < TunerTest
     in_folder do |folder|
       result = puma_tuner("compare", "before.log", "after.log.gz", "--verbose", "--html", "x.html", "--output", "x.json", folder:)
       assert_equal 0, result.code, result.err
-      assert_match(%r{GET /articles/:id +3,591 → 3,591 mean +25\.\d ms +37\.\d ms +\+\d\d% +1\.\d+x \([\d.–]+\) +worse}, result.out)
+      assert_match(%r{GET /articles/:id +3,591 → 3,591 +mean +25\.\d ms +37\.\d ms +\+\d\d% +1\.\d+x \([\d.–]+\) +worse}, result.out)
       assert_match(/repeat puma_tuner compare before\.log after\.log\.gz --top 10 --seed 1/, result.unwrapped)
       mean = JSON.parse(File.read(File.join(folder, "x.json"))).fetch("rows").first
       assert_in_delta 1.5, mean.fetch("adjusted").fetch("value"), 0.02

@@ -65,9 +65,8 @@ module PumaTuner
         cells
         ensure_any
         statistics = Statistics.new(**sides, told:, mixed: (covered_ratio >= COVERED_MIN_RATIO) ? mixed : [])
-        results = Stats::BlockBootstrap.of(@blocks_count, random: @random, resamples_count: RESAMPLES_COUNT) do |weights|
-          statistics.call(weights)
-        end
+        results = Stats::BlockBootstrap.of(@blocks_count, random: @random, resamples_count: RESAMPLES_COUNT,
+          &statistics.method(:call))
         found = statistics.keys.zip(results).to_h
         judged = judge(found)
         rows = overall_rows(statistics, found, judged)
@@ -117,8 +116,9 @@ module PumaTuner
 
       # Those that come in so many blocks that hardly a drawing has none of them.
       def mixed
+        least_count = [MIXED_BLOCKS_MIN, @blocks_count].min
         @mixed ||= comparable.first(MIXED_MAX).select do |name|
-          cells[name].all? { |list| list.count { |cell| cell.count.positive? } >= [MIXED_BLOCKS_MIN, @blocks_count].min }
+          cells[name].all? { |list| list.count { |cell| cell.count.positive? } >= least_count }
         end
       end
 
@@ -223,7 +223,7 @@ module PumaTuner
       end
 
       def mix_rows(found)
-        METRICS.keys.filter_map { |metric| [metric, found[[:mix, metric]]&.estimate] if found[[:mix, metric]] }.to_h.freeze
+        METRICS.keys.to_h { |metric| [metric, found[[:mix, metric]]&.estimate] }.compact.freeze
       end
 
       def facts(side)
@@ -243,16 +243,18 @@ module PumaTuner
         [
           (Statement.of(:other_formats, a: formats.first, b: formats.last) if formats.uniq.size > 1),
           *[0, 1].filter_map { |side| left_hours(side) },
-          (Statement.of(:other_traffic, ratio: rate) if rate && !rate.covers?(1) && (rate.value - 1).abs > TRAFFIC_TOLERANCE_RATIO),
+          (Statement.of(:other_traffic, ratio: rate) if other_traffic?(rate)),
           (Statement.of(:other_endpoints, covered_ratio:) if covered_ratio < 1 - LEFT_HOURS_MIN_RATIO),
           (Statement.of(:less_than_days) unless @pairing.kind == :week || @pairing.reason)
         ].compact
       end
 
+      def other_traffic?(rate) = rate && !rate.covers?(1) && (rate.value - 1).abs > TRAFFIC_TOLERANCE_RATIO
+
       def left_hours(side)
         return if @pairing.kind == :order
-        left_ratio = 1 - compared_count(side).fdiv(@tallies[side].requests_count)
-        Statement.of(:left_hours, log: Fleet::Reader::NAMES[side], ratio: left_ratio) if left_ratio > LEFT_HOURS_MIN_RATIO
+        ratio = 1 - compared_count(side).fdiv(@tallies[side].requests_count)
+        Statement.of(:left_hours, log: Fleet::Reader::NAMES[side], ratio:) if ratio > LEFT_HOURS_MIN_RATIO
       end
     end
   end

@@ -5,8 +5,8 @@ module PumaTuner
     # Which spans of two logs are held against each other, and in how long blocks they are drawn.
     #
     # Traffic goes by the hour and by the day of the week, so spans of the same time are paired: of the week where both
-    # logs have enough days in common, else of the day, several days of one log being added up. Logs that have no hour in
-    # common are paired in the order of their spans, and then nothing is shown, unless all of it was within an hour.
+    # logs have enough days in common, else of the day, several days of one log being added up. Logs that have no hour
+    # in common are paired in the order of their spans, and then nothing is shown, unless all of it was within an hour.
     class Pairing
       WEEK_S = 604_800
       DAY_S = 86_400
@@ -122,9 +122,9 @@ module PumaTuner
 
       def block_spans = [(CORRELATION_FACTOR * (correlation_spans || 1)).ceil, 1].max
 
-      # For how long what the logs differ in, span by span, resembles itself: the integrated autocorrelation time (Geyer,
-      # "Practical Markov Chain Monte Carlo", 1992: the initial positive sequence), or twice the mean lag of it, where
-      # that is more. The first alone is short where spans of few requests scatter by themselves, as they hide what
+      # For how long what the logs differ in, span by span, resembles itself: the integrated autocorrelation time
+      # (Geyer, "Practical Markov Chain Monte Carlo", 1992: the initial positive sequence), or twice the mean lag of it,
+      # where that is more. The first alone is short where spans of few requests scatter by themselves, as they hide what
       # lasts; and it stays in all of them.
       def correlation_spans
         return @correlation_spans if defined?(@correlation_spans)

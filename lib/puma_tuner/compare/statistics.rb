@@ -37,7 +37,9 @@ module PumaTuner
       # @return [Array<Float, nil>] logarithms, in the order of the keys
       def call(weights)
         mixes = mixes(weights)
-        @keys.map { |about, metric| (about == :adjusted || about == :mix) ? mixes[[about, metric]] : log(values(about, metric, weights)) }
+        @keys.map do |about, metric|
+          %i[adjusted mix].include?(about) ? mixes[[about, metric]] : log(values(about, metric, weights))
+        end
       end
 
       # @param about [Symbol, String] :all or an endpoint

@@ -11,8 +11,8 @@ module PumaTuner
 
       # Why nothing is shown, whatever the figures are.
       UNDECIDED = {
-        other_hours: "Nothing is shown, whatever the figures are: the logs are of other hours of the day, and traffic " \
-          "differs between hours. Compare with the same hours of a day before.",
+        other_hours: "Nothing is shown, whatever the figures are: the logs are of other hours of the day, and " \
+          "traffic differs between hours. Compare with the same hours of a day before.",
         few_blocks: "Nothing is shown, whatever the figures are: the logs have too little time in common for an " \
           "interval. Take longer logs.",
         short_blocks: "Nothing is shown, whatever the figures are: what disturbs this server lasts too long for logs " \

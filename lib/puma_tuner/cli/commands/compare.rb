@@ -50,8 +50,8 @@ module PumaTuner
         Probe.grouping or raise UsageError, "--grouping #{path}: it does not call PumaTuner.group_endpoints"
       rescue LoadError, SyntaxError, StandardError => error
         raise if error.is_a?(UsageError)
-        raise UsageError, "--grouping #{path}: #{error.message.lines.first&.chomp} (#{error.class}). Give a file that " \
-          "calls PumaTuner.group_endpoints and needs nothing else of the app."
+        raise UsageError, "--grouping #{path}: #{error.message.lines.first&.chomp} (#{error.class}). Give a file " \
+          "that calls PumaTuner.group_endpoints and needs nothing else of the app."
       end
 
       # The app's own time, where both logs have it: a slow client is no change of the app.
@@ -65,7 +65,7 @@ module PumaTuner
         return both.first if both.any? && wanted.nil?
         return wanted if both.include?(wanted)
         has = logs.zip(told).map { |log, all| "#{log.path}: #{all.join(", ")}" }.join("; ")
-        raise UsageError, "the logs do not both tell the time #{"--seen-from #{wanted} " if wanted}asks for (#{has}); " \
+        raise UsageError, "the logs do not both tell the same time#{" --seen-from #{wanted}" if wanted} (#{has}); " \
           "compare logs of one format, or choose another --seen-from"
       end
 

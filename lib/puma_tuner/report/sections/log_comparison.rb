@@ -61,8 +61,8 @@ module PumaTuner
             "Ratios are of b over a, with #{interval}. Times are of responses with a status below 400: " \
             "#{CompareWords::SEEN_FROM.fetch(@outcome.a.seen_from)}.",
             *(if adjusted?
-                "\"At equal mix\": as if each endpoint had been asked for as often in b as in a. The outcome goes by it " \
-                "where there is one; all outcomes here and below are corrected together (Holm)."
+                "\"At equal mix\": as if each endpoint had been asked for as often in b as in a. The outcome goes " \
+                "by it where there is one; all outcomes here and below are corrected together (Holm)."
               end),
             *CompareWords::UNDECIDED[@outcome.reason]
           ]
@@ -79,7 +79,8 @@ module PumaTuner
 
         # @param seconds [Numeric]
         def duration(seconds)
-          whole, unit = {86_400 => "day", 3_600 => "hour", 60 => "minute"}.find { |size, _| seconds >= size } || [1, "second"]
+          units = {86_400 => "day", 3_600 => "hour", 60 => "minute"}
+          whole, unit = units.find { |size, _| seconds >= size } || [1, "second"]
           number = seconds.fdiv(whole)
           Figures.counted((number % 1).zero? ? number.to_i : number.round(1), unit)
         end
@@ -94,7 +95,8 @@ module PumaTuner
                 outcome(row)])
             end
           end
-          Section.new(id: "endpoints", title: "Endpoints", blocks: [Table.new(columns, rows, style: "dense", most: MOST)])
+          Section.new(id: "endpoints", title: "Endpoints",
+            blocks: [Table.new(columns, rows, style: "dense", most: MOST)])
         end
 
         def heading(one, place)
@@ -121,7 +123,8 @@ module PumaTuner
             Column.new("share in b", :percent)]
           movers = mix.shifted ? mix.movers.map { |mover| Row.new([mover.endpoint, mover.a_ratio, mover.b_ratio]) } : []
           Section.new(id: "endpoint-mix", title: "Endpoint mix", blocks: [Paragraph.new(mix_sentence(mix)),
-            *(Paragraph.new(effect) if mix.shifted && @outcome.mix_rows.any?), Table.new(columns, movers, style: "dense")])
+            *(Paragraph.new(effect) if mix.shifted && @outcome.mix_rows.any?),
+            Table.new(columns, movers, style: "dense")])
         end
 
         def mix_sentence(mix)
