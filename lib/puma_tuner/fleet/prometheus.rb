@@ -77,7 +77,7 @@ module PumaTuner
 
       private
 
-      # @yieldparam one [Hash] of the answer's lines
+      # @yieldparam one [Hash] of the response's lines
       # @yieldreturn [Array<Array>] time and value of each
       def series(data)
         data.fetch("result").map do |one|

@@ -31,11 +31,11 @@ module PumaTuner
       TYPES = {
         **names.call(<<~TEXT, TEXT),
           arrivals at baseline begins_at bottleneck calibrated_at class_name command cpu_model cure detail endpoint
-          ends_at evidence first_failure folder format generator gvl_rule holder kernel kind label machine_key measured_at
-          memory_limited_by metric mode name part path per percentile place primary profiler profiler_version proof
+          ends_at evidence first_failure folder format generator gvl_rule holder kernel kind label machine_key
+          measured_at memory_limited_by metric mode name part path per percentile place primary profiler profiler_version proof
           puma_version rack_environment rack_version reason recommended recorded_at role ruby_description ruby_version
-          rule seen_from selector source started_at subject target text title today topology unit url variant viewer way_in whose
-          why_not work_noun yjit
+          rule seen_from selector source started_at subject target text title today topology unit url variant viewer
+          way_in whose why_not work_noun yjit
         TEXT
         **names.call(<<~TEXT, NUMBER),
           a adjusted_p_value b bytes busy_cores busy_mean cores_used cpu_quota_cores difference high load_average low
@@ -43,11 +43,11 @@ module PumaTuner
         TEXT
         **names.call("id line pid position round seed server_pid size worker_index", INTEGER),
         **names.call(<<~TEXT, FLAG),
-          affinity beyond_noise clearly_more complete dominated full more_is_better pareto_optimal queue_requests refused
-          restored serves_requests shifted shown steady yjit_enabled
+          affinity beyond_noise clearly_more complete dominated full more_is_better pareto_optimal queue_requests
+          refused restored serves_requests shifted shown steady yjit_enabled
         TEXT
-        **names.call("advice disagreeing files output puma_features remarks settings wait_kinds warnings what_if withheld " \
-          "works", list.call(TEXT)),
+        **names.call("advice disagreeing files output puma_features remarks settings wait_kinds warnings what_if " \
+          "withheld works", list.call(TEXT)),
         **names.call("callers conditions gauges left_out parts past_error predicted queries statuses values",
           map.call(or_null.call(NUMBER))),
         **names.call("gems lines", map.call(or_null.call(TEXT))),
@@ -74,7 +74,8 @@ module PumaTuner
         "Profile::MethodDiff" => {before: NUMBER, after: NUMBER},
         "Model::Demand" => {bursts_ns: list.call(INTEGER), waits_ns: list.call(INTEGER)},
         "Model::Workload" => {long_gcs_ns: list.call(INTEGER)},
-        "Model::Machine" => {cores_count: BOUNDED, wakeup_idle_ns: list.call(INTEGER), wakeup_loaded_ns: list.call(INTEGER)},
+        "Model::Machine" => {cores_count: BOUNDED, wakeup_idle_ns: list.call(INTEGER),
+                             wakeup_loaded_ns: list.call(INTEGER)},
         "Load::Warmup" => {cpu_per_request_ns: list.call(NUMBER)},
         "Tradeoff::Study" => {estimated_bytes: map.call(or_null.call(NUMBER))},
         "Trial::Situation" => {refused: map.call(NUMBER)},

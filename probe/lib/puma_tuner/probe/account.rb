@@ -8,8 +8,8 @@ module PumaTuner
       PLACES_COUNT = {traces: Ledger::LAYOUT[:traces_per_entry_max], threads: Ledger::LAYOUT[:threads_max],
                       locks: Ledger::LAYOUT[:locks_max]}.freeze
 
-      # A document holds so many traces, as many as eight processes can have: with more, reading it and making a model of
-      # it take longer with each worker, and tell no more.
+      # A document holds so many traces, as many as eight processes can have: with more, reading it and making a model
+      # of it take longer with each worker, and tell no more.
       TRACES_MAX = 8 * Ledger::LAYOUT.fetch(:traces_max, 0)
 
       # @param before [Hash{String => Ledger}] by path; empty: everything since the beginning

@@ -247,7 +247,8 @@ module PumaTuner
           (0...bytes.bytesize).step(EMPTY.bytesize).flat_map do |at|
             some = bytes.byteslice(at, EMPTY.bytesize)
             next [] if some == EMPTY
-            some.unpack("Q*").each_with_index.filter_map { |number, place| [at / 8 + place, number].freeze if number > 0 }
+            numbers = some.unpack("Q*").each_with_index
+            numbers.filter_map { |number, place| [at / 8 + place, number].freeze if number.positive? }
           end
         end
 
