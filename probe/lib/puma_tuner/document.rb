@@ -128,8 +128,9 @@ module PumaTuner
     def self.other_version(fields)
       version = fields["schema_version"]
       newer = version.is_a?(Integer) && version > SCHEMA_VERSION
+      writer = fields["tool_version"].to_s.slice(0, 40)
       "its schema version is #{version.inspect.slice(0, 40)}, and this puma_tuner (#{VERSION}) reads " \
-        "#{SCHEMA_VERSION}#{"; the one that wrote it is newer (#{fields["tool_version"].to_s.slice(0, 40)}), and reads it" if newer}"
+        "#{SCHEMA_VERSION}#{"; the one that wrote it is newer (#{writer}), and reads it" if newer}"
     end
     private_class_method :other_version
 
