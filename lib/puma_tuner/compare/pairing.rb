@@ -124,8 +124,8 @@ module PumaTuner
 
       # For how long what the logs differ in, span by span, resembles itself: the integrated autocorrelation time
       # (Geyer, "Practical Markov Chain Monte Carlo", 1992: the initial positive sequence), or twice the mean lag of it,
-      # where that is more. The first alone is short where spans of few requests scatter by themselves, as they hide what
-      # lasts; and it stays in all of them.
+      # where that is more. The first alone is short where spans of few requests scatter by themselves, as they hide
+      # what lasts; and it stays in all of them.
       def correlation_spans
         return @correlation_spans if defined?(@correlation_spans)
         series = differences
