@@ -72,6 +72,14 @@ class WithoutProcTest < TunerTest
     assert_equal with, without
   end
 
+  test "compare works from two logs" do
+    %w[before after].each_with_index do |name, day|
+      lines = Array.new(600) { |second| "192.0.2.1 - - [#{(Time.utc(2026, 3, 2 + day, 10) + second).strftime("%d/%b/%Y:%H:%M:%S +0000")}] \"GET /articles/7 HTTP/1.1\" 200 26 \"-\" \"curl/8.5\" 0.03#{day} 0.03#{day}" }
+      File.write(path("#{name}.log"), "#{lines.join("\n")}\n")
+    end
+    assert_match(%r{GET /articles/:id}, run!("compare", "before.log", "after.log", "--verbose"))
+  end
+
   test "diff works from two profiles, and fleet from a Prometheus" do
     %w[before after].zip([30_000_000, 60_000_000]) { |name, ns| Document.write(Profiles.costs(Profiles.samples({"App#call > Store#find" => ns})), path("#{name}.json")) }
     assert_match(/Store#find/, run!("diff", "before.json", "after.json"))
