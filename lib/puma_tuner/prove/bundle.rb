@@ -9,7 +9,8 @@ module PumaTuner
     # A variant's gems: a Gemfile and a lockfile of its own, installed into a folder of its own, kept for the next time.
     # All such folders have names of the same length, as the length of a path can change how long a program takes.
     #
-    # A checkout lies elsewhere each time, and its gems are the same: they are kept by what its Gemfile and lockfile say.
+    # A checkout lies elsewhere each time, and its gems are the same: they are kept by what its Gemfile and lockfile
+    # say.
     class Bundle
       # @param gemfile [String, nil] the app's; nil: none, then Puma and Rack as they run here
       # @param gems [Hash{String => String}] versions that are to differ

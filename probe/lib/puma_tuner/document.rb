@@ -46,7 +46,7 @@ module PumaTuner
         include Writing
         extend Reading
 
-        const_set(:NESTED, nested.transform_values { |of| {itself: self, [:itself] => [self]}.fetch(of, of) }.freeze)
+        const_set(:NESTED, nested.transform_values { |of| {:itself => self, [:itself] => [self]}.fetch(of, of) }.freeze)
         const_set(:ADDED, added.freeze)
         const_set(:RENAMED, renamed.freeze)
         const_set(:SYMBOLS, symbols.freeze)

@@ -54,7 +54,8 @@ module PumaTuner
         err.puts("summary: #{File.expand_path(markdown)}")
       end
 
-      # Who reads the summary alone, as of a pull request, is told why there is none; what the app printed is not theirs.
+      # Who reads the summary alone, as of a pull request, is told why there is none; what the app printed is not
+      # theirs.
       def keep_failure(error, markdown)
         return if markdown.nil? || Output.why_not_writable(markdown)
         Output.write_file(markdown, "### Proof: nothing was measured\n\n#{error.kept.gsub(/^/, "> ")}\n")

@@ -40,7 +40,7 @@ module PumaTuner
         TEXT
         **names.call(<<~TEXT, NUMBER),
           a adjusted_p_value b bytes busy_cores busy_mean cores_used cpu_quota_cores difference high load_average low
-          p_value queued_mean recorded slices_per_request threads_per_worker value waits_per_request
+          p_value queued_mean ratio recorded slices_per_request threads_per_worker value waits_per_request
         TEXT
         **names.call("id line pid position round seed server_pid size worker_index", INTEGER),
         **names.call(<<~TEXT, FLAG),
@@ -52,7 +52,7 @@ module PumaTuner
         **names.call("callers conditions gauges left_out parts past_error predicted queries statuses values",
           map.call(or_null.call(NUMBER))),
         **names.call("gems lines", map.call(or_null.call(TEXT))),
-        **names.call("configured effective_cores looks pids ratio requests_counts", list.call(or_null.call(NUMBER))),
+        **names.call("configured effective_cores looks pids requests_counts", list.call(or_null.call(NUMBER))),
         **names.call("body_bytes_ranges memory tree", list.call(or_null.call(list.call(or_null.call(NUMBER))))),
         # An interval that is surer than that has no end, and takes no end to compute.
         level_ratio: {**NUMBER, "minimum" => 0, "maximum" => 0.9999}.freeze,
