@@ -209,8 +209,8 @@ module PumaTuner
           [:exclude, :list, "PATTERN,…", "paths to leave out, such as '/admin/*'"]
         ],
         "Log" => [
-          [:log_format, :text, "FORMAT", "format of the log: alb, combined, lograge or rails", {usual: "recognised by " \
-            "its first lines"}],
+          [:log_format, :text, "FORMAT", "format of the log: alb, combined, lograge or rails",
+            {usual: "recognised by its first lines"}],
           [:methods, :list, "METHOD,…", "methods to include; others than GET change data when they are sent again",
             {default: "GET"}],
           [:assets, :flag, nil, "include images, stylesheets and scripts"],
