@@ -155,6 +155,16 @@ class FitTest < TunerTest
     assert unknown(workload, :observed_p99_ns)
   end
 
+  test "without a load of ours, a server that keeps requests waiting has clients who wait, and no rate" do
+    queued = lambda do |ms|
+      recording = observation(load: nil, duration_ns: 1_000 * MS, endpoints: [endpoint_observation(requests_count: 40)])
+      Model::WorkloadFit.workload(recording.with(budget: Probe::Budget.zero.with(wall_ns: 6_000 * MS, queue_ns: ms * MS)))
+    end
+    assert_equal Model::Arrivals.closed(6), queued.call(4_000).arrivals
+    assert_equal :saturated, unknown(queued.call(4_000), :arrivals).cause
+    assert_equal Model::Arrivals.open(40.0), queued.call(2_000).arrivals
+  end
+
   test "GC that was not timed is unknown, with the reason" do
     workload = fitted(endpoints: [endpoint_observation(traces: [trace("held", 1, gc_ms: nil)] * 30)])
     assert_nil workload.endpoints.first.mean_gc_ns

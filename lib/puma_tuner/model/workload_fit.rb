@@ -17,12 +17,23 @@ module PumaTuner
       UNACCOUNTED_REMARK_RATIO = 0.05
       UNACCOUNTED_REFUSED_RATIO = 0.5
 
+      # Where so much of the time of requests is Puma's queue, those who wait for responses decide how many come, and
+      # not a rate of their own. A judgement.
+      SATURATED_RATIO = 0.5
+
       SERVING_ROLES = %w[single worker].freeze
 
       # @param observation [Probe::Observation]
       # @return [Workload]
       # @raise [InvalidMeasurement] when too few requests were recorded
       def self.workload(observation) = new(observation).workload
+
+      # @param observation [Probe::Observation] of a load that is not ours
+      # @return [Arrivals] of as many clients as requests were under way on average (Little's law), each of which waits
+      #   for its response before it comes again
+      def self.waiting(observation)
+        Arrivals.closed([observation.budget.wall_ns.fdiv(observation.duration_ns).round, 1].max)
+      end
 
       def initialize(observation)
         @observation = observation
@@ -229,12 +240,18 @@ module PumaTuner
       def total(parts_ns) = (parts_ns.sum unless parts_ns.empty? || parts_ns.include?(nil))
 
       def arrivals
-        unknown(:arrivals, :load_not_ours) unless @observation.load
-        arrivals_of(@observation)
+        found = arrivals_of(@observation)
+        unknown(:arrivals, found.open? ? :load_not_ours : :saturated) unless @observation.load
+        found
       end
 
+      # A served rate is no rate of arrivals where the server could not serve more.
       def arrivals_of(recording)
-        load = recording.load or return Arrivals.open(recording.throughput_per_s)
+        load = recording.load
+        if load.nil?
+          saturated = recording.budget&.share_ratio(:queue).to_f > SATURATED_RATIO
+          return saturated ? self.class.waiting(recording) : Arrivals.open(recording.throughput_per_s)
+        end
         return Arrivals.open(load.rate_per_s, kind: load.arrivals, reuse_count: load.reuse_count) if load.rate_per_s
         Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count)
       end

@@ -189,9 +189,16 @@ module PumaTuner
         observation.with(endpoints: works.first, jobs: works.last)
       end
 
+      # What can't be served at today's setting came from clients who wait, or it would not have been served at all.
       def sweep(observation)
         Predict::Engine.ensure_available
         workload = Model::WorkloadFit.workload(observation)
+        found = sweep_of(workload, observation)
+        return found if found.at(found.today).steady? || !workload.arrivals.open?
+        sweep_of(workload.with(arrivals: Model::WorkloadFit.waiting(observation)), observation)
+      end
+
+      def sweep_of(workload, observation)
         machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
         sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: ServerForecast::SEEDS_COUNT,
           requests_count: ServerForecast::REQUESTS_COUNT)

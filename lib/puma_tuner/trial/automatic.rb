@@ -15,8 +15,6 @@ module PumaTuner
       ORDER_S = 1
       STILL_S = 60
 
-      # Where so much of the time of requests is Puma's queue, those who wait for responses decide how many come.
-      SATURATED_RATIO = 0.5
 
       # What happened. kind: of the Statement's words; threads_count: afterwards
       Told = Data.define(:at_s, :statement, :threads_count, :situation)
@@ -204,33 +202,22 @@ module PumaTuner
 
       def ratios(observation, counts)
         workload = Model::WorkloadFit.workload(observation)
-        sweep = sweep(observation, workload, counts, workload.arrivals)
-        metric = "p99"
-        if saturated?(observation, sweep)
-          metric = "throughput"
-          sweep = sweep(observation, workload, counts, waiting(observation))
+        sweep = sweep(workload, observation, counts)
+        unless sweep.at(sweep.today).steady?
+          workload = workload.with(arrivals: Model::WorkloadFit.waiting(observation))
+          sweep = sweep(workload, observation, counts)
         end
+        metric = workload.arrivals.open? ? "p99" : "throughput"
         return none("not_reproduced", observation.requests_count) unless sweep.trusted?
         {metric:, ratios: costs(sweep, observation, metric), requests_count: observation.requests_count, why_not: nil}
       end
 
-      def sweep(observation, workload, counts, arrivals)
+      def sweep(workload, observation, counts)
         machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
-        sweeper = Predict::Sweeper.new(workload: workload.with(arrivals:), machine:, seed: 1,
+        sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1,
           seeds_count: ServerForecast::SEEDS_COUNT, requests_count: ServerForecast::REQUESTS_COUNT)
-        workers_count = workload.observed_topology.workers_count
-        sweeper.call(counts.map { |count| Predict::Scenario.of(Topology.from(workers_count, count), arrivals) })
-      end
-
-      def saturated?(observation, sweep)
-        queue_ratio = observation.budget.share_ratio(:queue)
-        !sweep.at(sweep.today).steady? || (queue_ratio && queue_ratio > Automatic::SATURATED_RATIO)
-      end
-
-      # As many as were under way at once, on average, wait for a response before they come again (Little's law).
-      def waiting(observation)
-        count = observation.budget.wall_ns.fdiv(observation.duration_ns).round
-        Model::Arrivals.closed([count, 1].max)
+        topologies = counts.map { |count| Topology.from(workload.observed_topology.workers_count, count) }
+        sweeper.call(topologies.map { |topology| Predict::Scenario.of(topology, workload.arrivals) })
       end
 
       # @return [Hash{Integer => Stats::Estimate}] without the present number; what has no steady state is no choice
