@@ -15,7 +15,6 @@ module PumaTuner
       ORDER_S = 1
       STILL_S = 60
 
-
       # What happened. kind: of the Statement's words; threads_count: afterwards
       Told = Data.define(:at_s, :statement, :threads_count, :situation)
 
