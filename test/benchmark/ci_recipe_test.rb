@@ -21,28 +21,32 @@ class CiRecipeTest < TunerTest
 
   def proofs(**variables) = CiRecipe::Proofs.new(@history, variables: SHORT.merge(variables.transform_keys(&:to_s)), words: WORDS)
 
-  # @return [CiRecipe::Said] of a pull request that does the list so many times more
-  def planted(times)
+  # Makes a pull request that does the list so many times more.
+  def plant(times)
     file = File.join(@history.folder, "shop.rb")
     @history.plant("much more", CiRecipe::History::ROWS)
     @history.checkout("much more")
     File.write(file, File.read(file).sub(/^ +ARTICLES\.first.*\n/) { |line| line * times })
     @history.send(:commit, "More")
-    proofs.call("much more")
   end
 
   test "a pull request that takes far more CPU fails, and its summary says by how much" do
-    said = planted(3)
-    assert_equal 1, said.code, said.printed
-    assert_operator said.ratio.value, :>, 2
-    assert_match(/cpu\\_per\\_request not worse is not shown/, said.summary)
-    assert_match(/\| CPU per request \(primary\) \|.*worse \|/, said.summary)
+    plant(3)
+    tries(2) do
+      said = proofs.call("much more")
+      assert_equal 1, said.code, said.printed
+      assert_operator said.ratio.value, :>, 2
+      assert_match(/cpu\\_per\\_request not worse is not shown/, said.summary)
+      assert_match(/\| CPU per request \(primary\) \|.*worse \|/, said.summary)
+    end
   end
 
   test "one that changes the Gemfile passes, though the gems differ" do
-    said = proofs.call("another gem in the Gemfile")
-    assert_equal 0, said.code, said.printed
-    assert_match(/not worse is shown/, said.summary)
+    tries(2) do
+      said = proofs.call("another gem in the Gemfile")
+      assert_equal 0, said.code, said.printed
+      assert_match(/not worse is shown/, said.summary)
+    end
     assert_equal "another-gem-in-the-Gemfile", `git -C #{@history.folder} rev-parse --abbrev-ref HEAD`.strip
   end
 
