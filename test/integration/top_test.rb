@@ -245,7 +245,7 @@ class TopIntegrationTest < TunerTest
       server = PumaTuner::Top::Servers.new.find(app.folder)
       path = "#{app.folder}/profiles/profile.json"
       ours = PumaTuner::Top::SlowProfile.new(server.with(ours: true)).call("GET /report", path)
-      assert_equal [:no_profile, "a puma_tuner command records this server"], [ours.kind, ours.facts["detail"]]
+      assert_equal :recorded_by_command, ours.kind
       without = PumaTuner::Profile::Perf.new(search_path: "")
       assert_match(/perf is not on PATH/, PumaTuner::Top::SlowProfile.new(server, perf: without).call("GET /report", path).facts["detail"])
       skip "perf can't be used here: #{PumaTuner::Profile::Perf.new.why_not}" if PumaTuner::Profile::Perf.new.why_not

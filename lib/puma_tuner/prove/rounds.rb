@@ -110,9 +110,9 @@ module PumaTuner
 
       def ended(count)
         return Statement.of(:planned_rounds, rounds_count: count) unless @wanted
-        kind = (@wanted.rounds_count > count) ? :imprecise_rounds : :precise_rounds
-        Statement.of(kind, rounds_count: count, wanted_count: @wanted.rounds_count,
-          half_width_ratio: @wanted.half_width_ratio)
+        facts = {rounds_count: count, wanted_count: @wanted.rounds_count, half_width_ratio: @wanted.half_width_ratio}
+        return Statement.of(:imprecise_rounds, **facts) if @wanted.rounds_count > count
+        Statement.of(:precise_rounds, **facts)
       end
 
       # Each look is taken once, also where a round turns out to be void after it: another would be one more chance.

@@ -60,6 +60,15 @@ module PumaTuner
           "#{slow_count} slow of #{requests_count} requests of #{endpoint}: `puma_tuner report #{path}`"
         },
         no_profile: ->(detail:) { "No profile: #{detail}" },
+        none_ended: "No profile: no request has ended.",
+        recorded_by_command: "No profile: a puma_tuner command records this server.",
+        none_slow: ->(endpoint:, requests_count:, duration_s:, least_count:) {
+          "No profile: of #{requests_count} requests of #{endpoint} in #{duration_s} s none stands out; it takes " \
+            "#{least_count} of them at least"
+        },
+        no_sample: ->(slow_count:) {
+          "No profile: #{Figures.counted(slow_count, "slow request")} took too little CPU time for a sample"
+        },
         no_recording: "No snapshot: nothing of this command records the server.",
         snapshot_begun: "A snapshot is being written …",
         snapshot: ->(path:, requests_count:) { "#{Figures.counted(requests_count, "request")} are in #{path}" },

@@ -162,7 +162,7 @@ module PumaTuner
 
       # Beside what is drawn, which goes on.
       def profile(view, endpoint)
-        return view.with(message: Statement.of(:no_profile, detail: "no request has ended")) unless endpoint
+        return view.with(message: Statement.of(:none_ended)) unless endpoint
         return view if @profiling
         path = yield("profile")
         @profiling = Thread.new { @slow_profile.call(endpoint, path) }

@@ -26,9 +26,9 @@ module PumaTuner
 
       # @param endpoint [String]
       # @param path [String] of the profile that is written; perf's own file goes beside it
-      # @return [Statement] :profile (endpoint, path, slow_count, requests_count), or :no_profile (detail)
+      # @return [Statement] :profile (endpoint, path, slow_count, requests_count), or why there is none
       def call(endpoint, path)
-        return Statement.of(:no_profile, detail: "a puma_tuner command records this server") if @server.ours
+        return Statement.of(:recorded_by_command) if @server.ours
         return Statement.of(:no_profile, detail: @perf.why_not) if @perf.why_not
         native = path.sub(/(\.json)?\z/, Profile::Perf::EXTENSION)
         FileUtils.mkdir_p(File.dirname(path))
@@ -45,14 +45,11 @@ module PumaTuner
       private
 
       def none_slow(endpoint, requests_count)
-        Statement.of(:no_profile, detail: "of #{requests_count} requests of #{endpoint} in #{DURATION_S} s none " \
-          "stands out; it takes #{Profile::Outliers::REQUESTS_MIN} of them at least")
+        Statement.of(:none_slow, endpoint:, requests_count:, duration_s: DURATION_S,
+          least_count: Profile::Outliers::REQUESTS_MIN)
       end
 
-      def no_sample(slow_count)
-        Statement.of(:no_profile, detail: "#{Units.counted(slow_count, "slow request")} took too little CPU time " \
-          "for a sample")
-      end
+      def no_sample(slow_count) = Statement.of(:no_sample, slow_count:)
 
       # @return [Array<Profile::Outliers::Logged>] requests that ended meanwhile
       def record(native)

@@ -79,6 +79,7 @@ module PumaTuner
                              wakeup_loaded_ns: list.call(INTEGER)},
         "Load::Warmup" => {cpu_per_request_ns: list.call(NUMBER)},
         "Tradeoff::Study" => {estimated_bytes: map.call(or_null.call(NUMBER))},
+        "Probe::Recommendation" => {ratio: list.call(NUMBER)},
         "Trial::Situation" => {refused: map.call(NUMBER)},
         "Trial::WorkerReading" => {parts_ns: map.call(or_null.call(NUMBER))}
       }.freeze
