@@ -13,7 +13,7 @@ class MythBustersAmountsTest < TunerTest
     amounts = Amounts.of_sleep(0.05, io_ratio: 0.7, ruby_ns: 1_000.0, go_ns: 100.0)
     assert_in_delta 0.7, 0.05 / (0.05 + amounts.units * 1_000e-9), 0.001
     assert_in_delta 10 * amounts.units, amounts.level_units, 10, "as much time in Go is ten times the work"
-    assert_equal({"MYTH_UNITS" => amounts.units.to_s, "MYTH_LEVEL_UNITS" => amounts.level_units.to_s, "MYTH_SLEEP_S" => "0.050000"}, amounts.environment)
+    assert_equal({"MYTH_UNITS" => amounts.units.to_s, "MYTH_LEVEL_UNITS" => amounts.level_units.to_s, "MYTH_TALK_UNITS" => "0", "MYTH_SLEEP_S" => "0.050000"}, amounts.environment)
   end
 
   test "keeps the whole the same when the share changes" do

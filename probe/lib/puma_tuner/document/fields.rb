@@ -42,7 +42,7 @@ module PumaTuner
           a adjusted_p_value b bytes busy_cores busy_mean cores_used cpu_quota_cores difference high load_average low
           p_value queued_mean ratio recorded slices_per_request threads_per_worker value waits_per_request
         TEXT
-        **names.call("id line pid position round seed server_pid size worker_index", INTEGER),
+        **names.call("line pid position round seed server_pid size worker_index", INTEGER),
         **names.call(<<~TEXT, FLAG),
           affinity beyond_noise clearly_more complete dominated full more_is_better pareto_optimal queue_requests
           refused restored serves_requests shifted shown steady yjit_enabled
@@ -55,6 +55,7 @@ module PumaTuner
         **names.call("configured effective_cores looks pids requests_counts", list.call(or_null.call(NUMBER))),
         **names.call("body_bytes_ranges memory tree", list.call(or_null.call(list.call(or_null.call(NUMBER))))),
         # An interval that is surer than that has no end, and takes no end to compute.
+        id: {"type" => %w[integer string], "minimum" => -(2**63), "maximum" => 2**63 - 1}.freeze,
         level_ratio: {**NUMBER, "minimum" => 0, "maximum" => 0.9999}.freeze,
         before: HASH, after: HASH, factors: HASH, facts: ANY, samples: map.call(list.call(NUMBER)),
         steps: list.call({"type" => %w[string integer]}.freeze)
@@ -74,7 +75,7 @@ module PumaTuner
         "Probe::Lane" => {works: list.call(INTEGER)},
         "Profile::MethodDiff" => {before: NUMBER, after: NUMBER},
         "Model::Demand" => {bursts_ns: list.call(INTEGER), waits_ns: list.call(INTEGER)},
-        "Model::Workload" => {long_gcs_ns: list.call(INTEGER)},
+        "Model::Workload" => {long_gcs_ns: list.call(INTEGER)}, "Model::Cost" => {long_gcs_ns: list.call(INTEGER)},
         "Model::Machine" => {cores_count: BOUNDED, wakeup_idle_ns: list.call(INTEGER),
                              wakeup_loaded_ns: list.call(INTEGER)},
         "Load::Warmup" => {cpu_per_request_ns: list.call(NUMBER)},
