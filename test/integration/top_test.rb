@@ -257,7 +257,7 @@ class TopIntegrationTest < TunerTest
         assert_operator said.facts["slow_count"], :<, 0.5 * said.facts["requests_count"]
         assert_operator costs.total_amount, :>, 0
         assert_operator costs.samples_count, :<, 499 * PumaTuner::Top::SlowProfile::DURATION_S
-        assert_match(/none stands out/, PumaTuner::Top::SlowProfile.new(server).call("GET /nothing", path).facts["detail"])
+        assert_equal :none_slow, PumaTuner::Top::SlowProfile.new(server).call("GET /nothing", path).kind
       end
     end
   end
@@ -268,7 +268,9 @@ class TopIntegrationTest < TunerTest
     cluster do |app, port|
       server = PumaTuner::Top::Servers.new.find(app.folder)
       recorder = PumaTuner::Top::LaneRecorder.new(server)
-      assert_match(/no request ended within 2 seconds/, assert_raises(PumaTuner::MeasurementFailed) { recorder.call }.message)
+      # The request that found the server ready may end after it was answered.
+      said = wait_until("no request any more") { recorder.call && nil rescue $! }
+      assert_match(/no request ended within 2 seconds/, said.message)
       under_load(port) do
         one, other = Array.new(2) { Thread.new { recorder.call } }.map(&:value)
         assert_same one, other

@@ -41,6 +41,12 @@ class EstimateTest < TunerTest
     assert_includes 100..1_000, hardly.high
   end
 
+  test "two runs far apart have an interval that ends at zero, and above at numbers that mean something" do
+    apart = Stats::Estimate.of_prediction([1.0e8, 9.0e8])
+    assert_equal [5.0e8, 0], [apart.value, apart.low]
+    assert_includes 5.0e9..1.0e10, apart.high # 12.7 of Student's t with one degree, times sd x sqrt(1 + 1/2)
+  end
+
   test "the reach is what it may be off to either side" do
     assert_in_delta 0.08, Stats::Estimate.new(value: 100.0, low: 100 / 1.08, high: 108.0, level_ratio: 0.95, samples_count: 5).reach_ratio
     assert_predicate Stats::Estimate.new(value: 1.0, low: 0.0, high: 2.0, level_ratio: 0.95, samples_count: 5).reach_ratio, :infinite?

@@ -11,6 +11,9 @@ module PumaTuner
       # Samples further apart do not scatter around anything by a ratio. A judgement.
       const_set(:LOGARITHMIC_FACTOR, 10)
 
+      # An interval that reaches further by a factor tells nothing. A judgement.
+      const_set(:REACH_FACTOR, 100)
+
       # The middle and the range of independent runs. With few runs a range promises less, and is harder to misread,
       # than an interval computed from an assumed distribution.
       #
@@ -28,8 +31,9 @@ module PumaTuner
       # 97.6% of three, 98.6% of two. Rejected was Student's t with the freedom that Satterthwaite gives the sum, which
       # holds 88% of two runs and 92% of three.
       #
-      # Where samples are zero, or next to nothing beside others, logarithms tell nothing; then the same is done with
-      # the numbers themselves, and the interval ends at zero.
+      # Where samples are zero, or next to nothing beside others, or two of them so far apart that the interval of their
+      # logarithms has no end that means anything, the same is done with the numbers themselves, and the interval ends
+      # at zero.
       #
       # @param samples [Array<Numeric>] none negative, two or more
       # @param error_ratio [Float] standard deviation of the logarithm of that common error
@@ -38,6 +42,8 @@ module PumaTuner
       def self.of_prediction(samples, error_ratio: 0.0, level_ratio: 0.95)
         if samples.min * self::LOGARITHMIC_FACTOR > samples.max
           mean, reach = mean_and_reach(samples.map { |sample| Math.log(sample) }, error_ratio, level_ratio)
+        end
+        if reach && reach < Math.log(self::REACH_FACTOR)
           value, low, high = [mean, mean - reach, mean + reach].map { |logarithm| Math.exp(logarithm) }
         else
           value, reach = mean_and_reach(samples, error_ratio * samples.sum / samples.size, level_ratio)

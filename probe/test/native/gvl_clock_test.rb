@@ -92,8 +92,14 @@ class GvlClockTest < TunerTest
   end
 
   # After one request, while another thread computes all the time, the thread looks for the connection's next one, as Puma does.
+  # Once more where the machine or a slice's end came between: that shows in how long two milliseconds of CPU took.
   # @return [Array<Array(String, Integer)>] steps of its next request; and its numbers, with how long the look took
   def steps_after_a_look(*origin)
+    tries = Array.new(5) { once_after_a_look(*origin) }
+    tries.min_by { |_, numbers| numbers[:spun_ns] }
+  end
+
+  def once_after_a_look(*origin)
     over = false
     reader, writer = IO.pipe
     Thread.new {
@@ -105,9 +111,12 @@ class GvlClockTest < TunerTest
       look_ns = own_ns - began_ns
       Clock.request_begin(*origin)
       over = true
+      spun_ns = own_ns
       spin(0.002)
+      spun_ns = own_ns - spun_ns
       numbers, steps = Clock.request_take(true)
-      [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] }, PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h.merge(look_ns:)]
+      [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] },
+        PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h.merge(look_ns:, spun_ns:)]
     }.value
   ensure
     over = true

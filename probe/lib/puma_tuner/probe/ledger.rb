@@ -143,7 +143,7 @@ module PumaTuner
         end
 
         # Numbers that stand for no kind, no place and no count raise these.
-        DAMAGES = [IndexError, RangeError, ArgumentError, NoMethodError].freeze
+        DAMAGES = [IndexError, RangeError, ArgumentError].freeze
 
         # @return [Array(Integer, Integer, Hash, Array), nil] the process's id, the last order for lanes, its facts, and
         #   the entries' kinds and names in their order; nil when the ledger is not complete yet
@@ -231,7 +231,8 @@ module PumaTuner
         def histograms_of(bytes, count)
           return [] unless bytes
           length = LAYOUT[:buckets_count] * 8
-          Array.new(LAYOUT[:histograms_count]) do |place|
+          # A reader may have read fewer than there are.
+          Array.new(bytes.bytesize / length) do |place|
             counts = counted(bytes.byteslice(place * length, length))
             Probe::Histogram.new(zero_count: [count - counts.sum(&:last), 0].max, counts: counts.freeze)
           end
