@@ -65,9 +65,6 @@ module AdviceCheck
     # So many times the round's least p99, in each round so far.
     HOPELESS_FACTOR = 2.0
 
-    # Later, who is shown to be this far behind the best so far: twice what counts as near it.
-    BEHIND_RATIO = 1.10
-
     # @param rounds [Array<Hash{String => Numeric}>] the first ones
     # @param kept [Array<String>] that are compared, however they do
     # @return [Array<String>] settings that go on
@@ -80,12 +77,12 @@ module AdviceCheck
 
     # @param rounds [Rounds] so far
     # @param kept [Array<String>] that are compared, however they do
-    # @return [Array<String>] of its contenders, those that go on
+    # @return [Array<String>] of its contenders, those that go on: who is not shown to be behind
     def self.near_best(rounds, kept:)
       best = rounds.contenders.min_by { |name| rounds.p99_ns(name) || Float::INFINITY }
       rounds.contenders.select do |name|
         ratio = rounds.ratio(name, best) unless kept.include?(name) || name == best
-        ratio.nil? || ratio.low.nil? || ratio.low <= BEHIND_RATIO
+        ratio.nil? || ratio.low.nil? || ratio.low <= 1
       end
     end
   end

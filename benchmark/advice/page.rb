@@ -37,7 +37,7 @@ module AdviceCheck
       A server of each setting is there all the time, and they take turns: a round has a short load of each, in changing order, with the same requests at the same instants. p99s are compared within
       their round only, by `PumaTuner::Stats::PairedRatio`: the middle of the ratios (Hodges-Lehmann), and the interval of the exact signed-rank test at 95%. What bears less than
       #{(100 * (Measured::BEARS_FACTOR - 1)).round}% more than the rate is not measured at it, and what has more than #{Race::HOPELESS_FACTOR.round} times the round's shortest p99 in each of the first
-      rounds is left out after them, as is after some more rounds what is shown to be #{(100 * (Race::BEHIND_RATIO - 1)).round}% behind the best, unless it is a starting point or advised. A load during which others used the machine is sent once more, and does not count when that is no better.
+      rounds is left out after them, as is after some more rounds what is shown to be behind the best, unless it is a starting point or advised. A load during which others used the machine is sent once more, and does not count when that is no better.
     TEXT
 
     READING = <<~TEXT

@@ -66,6 +66,16 @@ class OpenLoopAdviceTest < TunerTest
     assert_equal "Go from 2x8 to 1x5: as many requests/s, -67% p99", advice(steady("2x8", p99_ms: 300), steady("1x5", p99_ms: 100)).title
   end
 
+  test "a shorter tail has to be shorter by more than a tenth, and in nine of ten simulations" do
+    simulated = lambda do |text, *p99s_ms|
+      steady(text, p99_ms: p99s_ms.sort[p99s_ms.size / 2]).with(samples: {"p99_ns" => p99s_ms.map { |ms| ms * 1_000_000 }, "throughput_per_s" => [100.0] * p99s_ms.size, "p50_ns" => [1] * p99s_ms.size})
+    end
+    today = simulated.call("1x2", *[100] * 10)
+    assert_equal "1x5", advice(today, simulated.call("1x5", *[80] * 9, 120)).topology.to_s
+    assert_equal "1x2", advice(today, simulated.call("1x5", *[80] * 8, 120, 120)).topology.to_s
+    assert_equal "1x2", advice(today, simulated.call("1x5", *[92] * 10)).topology.to_s
+  end
+
   test "p99s within a tenth of the lowest are equal, and the fewest slots are chosen" do
     advice = advice(steady("2x8", p99_ms: 100), steady("1x5", p99_ms: 109), steady("1x2", p99_ms: 150))
     assert_equal "Go from 2x8 to 1x5: as many requests/s with 11 slots less", advice.title
