@@ -68,7 +68,7 @@ module PublicApi
     "Report" => %w[PumaTuner::Report.render PumaTuner::Report.formats],
     "Beside the stages: profiles, trade-offs, fleets" => %w[
       PumaTuner::Profile::Costs PumaTuner::Profile::MethodCost PumaTuner::Profile::AllocationSite
-      PumaTuner::Profile::Hint PumaTuner::Profile::CostDiff PumaTuner::Profile::MethodDiff
+      PumaTuner::Profile::Layer PumaTuner::Profile::Hint PumaTuner::Profile::CostDiff PumaTuner::Profile::MethodDiff
       PumaTuner::Tradeoff::Study PumaTuner::Tradeoff::Point
       PumaTuner::Fleet::Comparison PumaTuner::Fleet::Group PumaTuner::Fleet::Row PumaTuner::Fleet::MixShift
       PumaTuner::Fleet::Mover PumaTuner::Fleet::Service

@@ -43,6 +43,8 @@ module PumaTuner
           "At #{@day.rate_per_s} requests/s, #{share(OLD)} of the requests met #{GraphqlServiceDay::GOAL}; #{share(CURED)} with the cure.",
           "The locks of a mean request cost #{Units.duration(@day.locks_ns)} by counting. Without that (#{@day.foretold["what_if"]}) the forecast is " \
           "#{told(after)} requests/s instead of #{told(before)}; the cure took it from #{middle(@day.rates[OLD])} to #{middle(@day.rates[CURED])}.",
+          "Of the time of the #{@day.outliers["count"]} slowest requests (`profile --outliers`), #{percent(@day.outliers["share"])} has `compute_if_absent` on its stack; by themselves take the most: " \
+          "#{@day.outliers["methods"].map { |name, ratio| "`#{name}` (#{Units.percent(ratio)})" }.join(", ")}.",
           "Endpoints, as the app names them: #{@day.foretold["endpoints"].sort.join(", ")}."
         ]
       end
@@ -105,6 +107,8 @@ module PumaTuner
       end
 
       def middle(list) = Report::Figures.with_range(Stats::Estimate.of_range(list)) { |rate| Units.rate(rate) }
+
+      def percent((value, low, high)) = "#{Units.percent(value)} (#{Units.percent(low)}–#{Units.percent(high)})"
 
       def told((value, low, high)) = "#{Units.rate(value)} (#{Units.rate(low)}–#{Units.rate(high)})"
     end

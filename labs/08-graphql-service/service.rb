@@ -17,6 +17,10 @@ module PumaTuner
       # Fewer make no model.
       RECORDED_MIN = 80
 
+      # For `profile --outliers`.
+      PROFILER = "vernier"
+      LOCK = /compute_if_absent\z/
+
       # As in requests.txt.
       WEIGHTS = {"Related" => 3, "Parents" => 1}.freeze
 
@@ -24,7 +28,8 @@ module PumaTuner
       # share of requests that met the goal, by round; p90s_ns: likewise
       # locks_ns: that the map's locks cost a mean request, by counting; foretold: {"throughput" => …, "p90_ns" => …,
       #   "saved" => …}, Arrays of [middle, low, high]
-      Day = Data.define(:rates, :rate_per_s, :shares, :p90s_ns, :locks_ns, :foretold)
+      # outliers: see #outliers
+      Day = Data.define(:rates, :rate_per_s, :shares, :p90s_ns, :locks_ns, :foretold, :outliers)
 
       # @param run [Lab::Run]
       # @param counts [Hash] of counts.rb
@@ -40,7 +45,8 @@ module PumaTuner
         rate_per_s = (Stats::Quantile.of(rates.values.first.sort, 0.5) * LOAD_RATIO).round(1)
         alerts = rounds("goal at #{rate_per_s}/s", variants) { |server| held(arriving(rate_per_s).send_to(server.url, duration_s: seconds * 3)) }
         Day.new(rates:, rate_per_s:, shares: alerts.transform_values { |list| list.map(&:first) }, p90s_ns: alerts.transform_values { |list| list.map(&:last) },
-          locks_ns:, foretold: @run.part("forecast") { foretold(variants.values.first) })
+          locks_ns:, foretold: @run.part("forecast") { foretold(variants.values.first) },
+          outliers: @run.part("outliers") { outliers(variants.values.first) })
       end
 
       # @return [Float] nanoseconds that the map's locks cost a mean request
@@ -111,14 +117,32 @@ module PumaTuner
 
       def what_if = format("cpu-%.2fms", locks_ns / Units::NS_PER_MS)
 
-      # As a user does it.
       # @return [Array(Float, Float, Float)] requests/s
       def predict(path, words)
-        out, status = Open3.capture2(Lab::Commands.clean_environment, Gem.ruby, File.expand_path("../../exe/puma_tuner", __dir__), "predict", path, "--workers", "1", "--threads", "3",
-          "--connections", CONNECTIONS_COUNT.to_s, *words, "--output", "-")
-        raise MeasurementFailed, "puma_tuner predict ended with #{status.exitstatus}" unless status.success?
+        out = puma_tuner("predict", path, "--workers", "1", "--threads", "3", "--connections", CONNECTIONS_COUNT.to_s, *words, "--output", "-")
         throughput = Document.parse(out, "predict", [:sweep]).forecasts.first.throughput_per_s
         [throughput.value, throughput.low, throughput.high]
+      end
+
+      # What the slow requests of the service as it was spend their time on.
+      # @return [Hash{String => Object}] "count" of the slow ones; "share": of their time, that the map's locks are in, as
+      #   [middle, low, high]; "methods": [name, share] of those that take the most by themselves
+      def outliers(factors)
+        command = command(factors)
+        own = command.environment.reject { |name, value| ENV[name] == value }.map { |name, value| "#{name}=#{value}" }
+        out = puma_tuner("profile", "--outliers", "--with", PROFILER, "--requests", File.join(@run.folder, "requests.txt"), "--connections", CONNECTIONS_COUNT.to_s,
+          "--topology", TOPOLOGY.to_s, "--warmup", seconds.to_s, "--duration", (seconds * 5).to_s, "--output", "-", "--", "env", *own, *command.words)
+        costs = Document.parse(out, "profile", [:profile])
+        locks = costs.methods.select { |method| method.name.match?(LOCK) }.map(&:total_amount).max || 0
+        {"count" => costs.work_count, "share" => costs.share(locks).to_fact, "methods" => costs.methods.first(5).map { |method| [method.name, costs.share_ratio(method.self_amount)] }}
+      end
+
+      # As a user runs it.
+      # @return [String] what it printed
+      def puma_tuner(*words)
+        out, told, status = Open3.capture3(Lab::Commands.clean_environment, Gem.ruby, File.expand_path("../../exe/puma_tuner", __dir__), *words)
+        return out if status.success?
+        raise MeasurementFailed, "puma_tuner #{words.first} ended with #{status.exitstatus}: #{told.lines.last(3).join}"
       end
     end
   end

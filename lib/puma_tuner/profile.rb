@@ -26,6 +26,8 @@ module PumaTuner
     autoload :Frame, "puma_tuner/profile/samples"
     autoload :Hint, "puma_tuner/profile/costs"
     autoload :Hints, "puma_tuner/profile/hints"
+    autoload :Layer, "puma_tuner/profile/costs"
+    autoload :Layers, "puma_tuner/profile/layers"
     autoload :Library, "puma_tuner/profile/library"
     autoload :MethodCost, "puma_tuner/profile/costs"
     autoload :MethodDiff, "puma_tuner/profile/cost_diff"

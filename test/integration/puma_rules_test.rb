@@ -84,10 +84,9 @@ class PumaRulesTest < TunerTest
 
     test "a server whose only thread is busy accepts another connection, or leaves it, on #{name}" do
       serve(gemfile, "1x1") do |app, server|
-        first, second = Array.new(2) { connect(server) }
-        ask(first, "/backlog")
+        ask(first = connect(server), "/backlog")
         begun(app, "/backlog")
-        ask(second, "/second")
+        ask(second = connect(server), "/second")
         accepted = answer(first).first
         assert_equal rules_of(server)[:gate].zero? ? "yes" : "no", accepted
         assert_includes answer(second), "/second"

@@ -152,7 +152,7 @@ class TrialCommandTest < TunerTest
 
   test "a server that ends meanwhile ends the trial" do
     serving do
-      status, out, err = begun { Process.kill(:TERM, @app.master_pid) }
+      status, out, err = begun { @app.stop(limit_s: 3) } # less than it may take to obey
       assert_equal 3, status.exitstatus, err
       assert_match(/ended early\s+(the server ended|processes of the server were replaced)/, out)
       refute_match(/our bug/, err)

@@ -32,7 +32,7 @@ class ServedApp
 
   # For a server to stop in, once it was told to. With Ruby 3.4 a Puma often hangs as it stops, without the probe as well as with it: see Probe::Puma::Stopping,
   # which servers have that the command starts.
-  STOP_LIMIT_S = 5
+  STOP_LIMIT_S = 8
 
   attr_reader :folder
 
@@ -107,15 +107,19 @@ class ServedApp
 
   # Stops the server as a user would, and returns all it printed.
   # @return [Array<String>]
-  def stop
+  def stop(limit_s: STOP_LIMIT_S)
     return @all unless @output
     Process.kill(:TERM, @output.pid)
-    @reader.join(STOP_LIMIT_S) || Process.kill(:KILL, -@output.pid)
+    @killed = @reader.join(limit_s).nil?
+    Process.kill(:KILL, -@output.pid) if @killed
     @reader.join
     @output.close
     @output = nil
     @all
   end
+
+  # @return [Boolean] whether it did not stop by itself
+  def killed? = @killed
 
   def close
     stop

@@ -18,8 +18,8 @@ module PumaTuner
       # sure a forecast is of it. A wider margin gives away what can be measured.
       EQUAL_WITHIN_RATIO = 0.02
 
-      # The same of the p99 in an open loop; forecasts of it miss by about so much. Of 63 pairs of settings that forecasts
-      # held to be further apart, `rake advice` measured none the other way round (docs/measured/advice.md).
+      # The same of the p99 in an open loop; forecasts of it miss by about so much. Of 63 pairs of settings that were
+      # further apart by their forecasts, `rake advice` measured none the other way round (docs/measured/advice.md).
       EQUAL_P99_WITHIN_RATIO = 0.1
 
       # So many of the simulations with the same requests have to agree. A judgement.

@@ -33,6 +33,7 @@ module PumaTuner
         @root = Branch.new(nil, 0, 0, {})
         @left_out_amount = 0
         @stack_number = 0
+        @layers = Hash.new(0)
         samples.each { |one| one.stacks.each { |stack| add(stack) } }
       end
 
@@ -50,6 +51,10 @@ module PumaTuner
       # @return [Array] see Costs
       def tree = [].tap { |list| add_branch(@root, 0, new_places, list) }
 
+      # @return [Array<Layer>] in the order of Layers::NAMES, those in which something ran; none of profilers that look
+      #   at Ruby alone
+      def layers = Layers::NAMES.filter_map { |name| Layer.new(name:, amount: @layers[name]) if @layers.key?(name) }
+
       # @return [Array<AllocationSite>] with most objects first
       def allocations
         sites = @samples.flat_map(&:allocations).group_by { |site| [site.class_name, site.path, site.line] }
@@ -63,6 +68,7 @@ module PumaTuner
         frames = @whole ? stack.frames : Stacks.relevant(stack.frames)
         return @left_out_amount += stack.amount unless frames
         @stack_number += 1
+        @layers[frames.last&.layer] += stack.amount
         here = @root
         here.total_amount += stack.amount
         frames.each { |frame| here = step(here, place(frame), stack.amount) }

@@ -21,6 +21,9 @@ module PumaTuner
     AllocationSite = Document.define(:class_name, :path, :line, :objects_count, :bytes, :retained_objects_count,
       :retained_bytes)
 
+    # What one layer of a process took, by itself. name: one of Layers::NAMES
+    Layer = Document.define(:name, :amount)
+
     # A known pattern that the counts show.
     #
     # rule: its name; share_ratio: of the profile's amount that is at stake, nil where calls alone are known
@@ -41,12 +44,16 @@ module PumaTuner
     # work_count: requests or iterations that it was about, nil where nobody counted; work_noun: what they are
     # files: the profiler's own, for its own viewer; viewer: how to look at them
     # unknown: an Unknown each; gems: Hash, versions of those loaded, by name; empty where nobody could be asked
+    # layers: from the app's methods down to the kernel; empty of profilers that look at Ruby alone
     Costs = Document.define(:profiler, :profiler_version, :mode, :unit, :target, :methods, :tree, :allocations, :hints,
       :total_amount, :left_out_amount, :samples_count, :interval_ns, :lost_count, :duration_ns, :work_count, :work_noun,
-      :files, :viewer, :machine, :command, :recorded_at, :unknown, :gems, kind: :profile, added: %i[gems],
-      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], machine: Probe::MachineFacts,
-               unknown: [Unknown]}) do
-      def initialize(gems: nil, **fields) = super(gems: gems || {}.freeze, **fields)
+      :files, :viewer, :machine, :command, :recorded_at, :unknown, :gems, :layers, kind: :profile,
+      added: %i[gems layers],
+      nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], layers: [Layer],
+               machine: Probe::MachineFacts, unknown: [Unknown]}) do
+      def initialize(gems: nil, layers: nil, **fields)
+        super(gems: gems || {}.freeze, layers: layers || [].freeze, **fields)
+      end
 
       # @return [Boolean] whether every call was followed, and amounts are no estimates
       def traced? = samples_count.nil?

@@ -49,7 +49,8 @@ module PumaTuner
           work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"),
           files: files.map { |path| File.expand_path(path) },
           viewer: @profiler::VIEWER.gsub("FILE", File.expand_path(files.first)), machine: Probe::MachineFacts.read,
-          command: @command, recorded_at: Time.now.utc.iso8601, unknown:, gems: facts[:gems]
+          command: @command, recorded_at: Time.now.utc.iso8601, unknown:, gems: facts[:gems],
+          layers: aggregate.layers
         )
         costs.with(hints: Hints.of(costs))
       end

@@ -6,15 +6,16 @@ module PumaTuner
     #
     # name: as Ruby prints it: "Concurrent::Map#[]", "Kernel#sleep", "block in Foo#bar".
     # path: nil for C functions. line: of the definition where the profiler tells it, else nil.
-    Frame = Data.define(:name, :path, :line)
+    # layer: one of Layers::NAMES, nil of profilers that look at Ruby alone.
+    Frame = Data.define(:name, :path, :line, :layer)
 
     class Frame
       # Each process makes these up anew: the address of a class without a name, and the numbers behind a template's
       # name in the method that Rails compiles it to. With them the same code would be another method in each worker.
       MADE_UP = /:0x\h+(?=>)|_{2,3}\d+_\d+\z/
 
-      def initialize(name:, path:, line:)
-        super(name: MADE_UP.match?(name) ? name.gsub(MADE_UP, "") : name, path:, line:)
+      def initialize(name:, path:, line:, layer: nil)
+        super(name: MADE_UP.match?(name) ? name.gsub(MADE_UP, "") : name, path:, line:, layer:)
       end
 
       # The last frame of a stack whose thread could run and waited for the GVL, of profilers that can tell.

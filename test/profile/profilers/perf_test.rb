@@ -50,6 +50,7 @@ class PerfProfilerTest < TunerTest
         assert_equal samples.samples_count, samples.stacks.size
         assert_operator samples.stacks.count { |stack| stack.thread == tid }, :>, samples.samples_count * 0.9
         assert_operator share(samples, "vm_exec_core"), :>, 0.5
+        assert_operator samples.stacks.count { |stack| stack.frames.last&.layer == "interpreter" }, :>, samples.samples_count * 0.5
         assert samples.stacks.all? { |stack| stack.at_ns.between?(started_ns, ended_ns) }
         assert_in_delta samples.samples_count * samples.interval_ns, samples.stacks.sum(&:amount), samples.interval_ns * samples.samples_count * 0.1
       end

@@ -7,9 +7,9 @@ module PumaTuner
       #
       # Evidence: a sweep that holds today's topology. Nothing is recommended while the model is more than 15% off the
       # throughput of a recorded setting (Predict::SelfCheck). Only what has a steady state is recommended, or, where
-      # nothing has one, what bears the most. Threshold: what is gained must be sure, and settings within 2% of each other
-      # are equal, see Choice. Effect: throughput, p50 and p99, predicted over today's
-      # predicted. Cost: memory, or processes where memory is unknown; database connections. Undo: today's options.
+      # nothing has one, what bears the most. Threshold: what is gained must be sure, and settings within 2% of
+      # each other are equal, see Choice. Effect: throughput, p50 and p99, predicted over today's predicted.
+      # Cost: memory, or processes where memory is unknown; database connections. Undo: today's options.
       class Topology < Rule
         PRIORITY = 100
 

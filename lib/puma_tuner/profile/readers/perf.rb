@@ -99,10 +99,11 @@ module PumaTuner
         def frame(symbol, object)
           @frames[[symbol, object]] ||=
             if (method = RUBY_METHOD.match(symbol))
-              Frame.new(name: method[1], path: method[2], line: method[3].to_i)
+              Frame.new(name: method[1], path: method[2], line: method[3].to_i,
+                layer: Layers.of(symbol, object, method[2]))
             else
               Frame.new(name: (symbol == "[unknown]") ? "[unknown in #{object[%r{[^/]*\z}]}]" : symbol,
-                path: nil, line: nil)
+                path: nil, line: nil, layer: Layers.of(symbol, object))
             end
         end
       end

@@ -62,6 +62,7 @@ module PumaTuner
           Page.new(title: "Where the #{went} went, by method", date: @costs.recorded_at,
             conditions: "#{@costs.target}; #{sentence}", command: @costs.command,
             parts: [Part.new(id: "hints", title: "Hints", sections: [hints]),
+              Part.new(id: "layers", title: "By layer", sections: [layers]),
               Part.new(id: "flame-graph", title: "Who called whom", sections: [flame_graph]),
               Part.new(id: "methods", title: "By method", sections: [methods_section]),
               Part.new(id: "objects", title: "By class and line", sections: [objects]),
@@ -111,6 +112,24 @@ module PumaTuner
         end
 
         def flame_graph = Section.new(id: "calls", title: "Who called whom", blocks: [Chart.new(:flame, @costs)])
+
+        # What runs, from above.
+        LAYERS = {"methods" => "Ruby methods, compiled by YJIT", "puma" => "Puma",
+                  "interpreter" => "CRuby: interpreter", "threads" => "CRuby: threads and the GVL", "gc" => "CRuby: garbage collection, allocation",
+                  "extensions" => "native extensions", "libraries" => "C libraries", "kernel" => "kernel"}.freeze
+        private_constant :LAYERS
+
+        def layers
+          return if @costs.layers.empty?
+          columns = [Column.new("layer", length: 40), Column.new("%", :figure), Column.new("CPU time#{per}", :figure)]
+          rows = @costs.layers.map do |layer|
+            Row.new([LAYERS.fetch(layer.name), Cell.new(share(layer.amount), number: layer.amount),
+              Cell.new(amount(layer.amount), number: layer.amount)])
+          end
+          Section.new(id: "by-layer", title: "By layer",
+            blocks: [Table.new(columns, rows), Note.new("By the function that ran, not by who called it. Methods " \
+              "that YJIT did not compile, or has not named (--yjit-perf), run in the interpreter, Puma's among them.")])
+        end
 
         # Dearest by themselves first.
         def methods_section

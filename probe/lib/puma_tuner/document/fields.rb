@@ -39,8 +39,8 @@ module PumaTuner
           way_in whose why_not work_noun yjit
         TEXT
         **names.call(<<~TEXT, NUMBER),
-          a adjusted_p_value b bytes busy_cores busy_mean cores_used cpu_quota_cores difference high load_average low
-          p_value queued_mean ratio recorded slices_per_request threads_per_worker value waits_per_request
+          a adjusted_p_value amount b bytes busy_cores busy_mean cores_used cpu_quota_cores difference high load_average
+          low p_value queued_mean ratio recorded slices_per_request threads_per_worker value waits_per_request
         TEXT
         **names.call("line pid position round seed server_pid size worker_index", INTEGER),
         **names.call(<<~TEXT, FLAG),
