@@ -115,8 +115,9 @@ module PumaTuner
 
         # What runs, from above.
         LAYERS = {"methods" => "Ruby methods, compiled by YJIT", "puma" => "Puma",
-                  "interpreter" => "CRuby: interpreter", "threads" => "CRuby: threads and the GVL", "gc" => "CRuby: garbage collection, allocation",
-                  "extensions" => "native extensions", "libraries" => "C libraries", "kernel" => "kernel"}.freeze
+                  "interpreter" => "CRuby: interpreter", "threads" => "CRuby: threads and the GVL",
+                  "gc" => "CRuby: garbage collection, allocation", "extensions" => "native extensions",
+                  "libraries" => "C libraries", "kernel" => "kernel"}.freeze
         private_constant :LAYERS
 
         def layers
