@@ -3,7 +3,7 @@
 # Is the advised setting the best one? Six shapes of work are recorded at three starting points each; `advise` names a setting for an asked rate; and p99 at that
 # rate is measured at every setting of a grid. Ends with status 1 when a target is missed, and with 3 when noise leaves one open.
 #
-#   bin/exec rake advice                     (some sixty minutes; figures of use only on a machine with nothing else to do)
+#   bin/exec rake advice                     (some sixty-five minutes; figures of use only on a machine with nothing else to do)
 #   bin/exec rake advice OPTIONS=--quick     (some twelve minutes, to see whether it works)
 #
 # Both go on where they were interrupted: what has been measured is kept.
@@ -13,9 +13,10 @@ require_relative "support/bench"
 
 module AdviceCheck
   Options = Bench::Options.define("advice", page: "docs/measured/advice.md", needs: "all shapes, and no --quick", quick: "fewer settings, fewer and shorter rounds, to see whether it works; its numbers mean little",
-    shapes: Shapes::NAMES, fresh: false) do |parser, given|
+    shapes: Shapes::NAMES, fresh: false, again: false) do |parser, given|
     parser.on("--shapes A,B", Array, "some of #{Shapes::NAMES.join(",")}") { |names| given[:shapes] = known(names, Shapes::NAMES) }
     parser.on("--fresh", "begin anew; without it, what has been measured before is not measured again") { given[:fresh] = true }
+    parser.on("--advise-again", "ask for advice anew, from the recordings that are there") { given[:again] = true }
   end
 
   class Options
@@ -43,7 +44,9 @@ module AdviceCheck
     def run
       begin_run unless @journal.run
       measurement = Measurement.new(journal: @journal, shapes: @shapes, form: @options.form, say: method(:say))
-      @began_s, @expected_s = PumaTuner::Clock.now_s, measurement.expected_s
+      @began_s, @expected_s = PumaTuner::Clock.now_s, 0
+      measurement.advise_again if @options.again
+      @expected_s = measurement.expected_s
       if @expected_s.zero?
         warn "advice: all is measured already, in #{@folder}; --fresh begins anew"
       else

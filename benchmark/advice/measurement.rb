@@ -9,7 +9,8 @@ module AdviceCheck
   #
   #   {"kind": "run", …}  what holds for all: the layout of these lines, commit, machine, how much work a millisecond is
   #   {"kind": "capacity", "key": "cpu/2x3", …}  per_s: that the setting bears
-  #   {"kind": "advice", "key": "cpu/one thread", …}  today, advised, title, rules, rate_per_s, predicted: p99 in nanoseconds by setting
+  #   {"kind": "advice", "key": "cpu/one thread", …}  today, advised, title, rules, rate_per_s, predicted: p99 in nanoseconds by setting; commit that advised;
+  #     the last one counts
   #   {"kind": "trial", "key": "cpu/2x3", "start": round, …}  see Trials
   #   {"kind": "starved", "key": "1x5", …}  today, advised, rules
   # Recordings are files of their own beside it.
@@ -304,6 +305,14 @@ module AdviceCheck
       end
     end
 
+    # Has the recordings that are there advised upon once more. What is advised and was not measured to the end is measured then.
+    def advise_again
+      @shapes.each do |shape|
+        measured = Measured.new(@journal, shape, @form)
+        measured.starts.each { |start_name, start| advise_from(measured, start_name, start) } if measured.rate_per_s
+      end
+    end
+
     private
 
     def starved? = Shapes::STARVED_AT.all? { |start| @journal.at("starved", start.to_s) }
@@ -324,7 +333,21 @@ module AdviceCheck
         pilot(servers, measured)
         measured.starts.each { |start_name, start| advise(measured, start_name, start) }
         measured.qualifying_count.times { |round| round(servers, measured, round) }
-        (measured.qualifying_count...measured.planned_count).each { |round| round(servers, measured, round) }
+      end
+      finals(servers, measured)
+    end
+
+    # Two servers of one setting differ for as long as they live, by up to a tenth: so rounds are spread over several of each.
+    LEG_ROUNDS_COUNT = 10
+
+    def finals(servers, measured)
+      (measured.qualifying_count...measured.planned_count).each_slice(LEG_ROUNDS_COUNT) do |rounds|
+        names = measured.running(rounds.first)
+        next if rounds.all? { |round| names.all? { |name| measured.trial(name, round) } }
+        servers.run(measured.servers.slice(*names)) do
+          names.each { |name| servers.capacity_per_s(name, @form.pilot_s) } # to warm them up
+          rounds.each { |round| round(servers, measured, round) }
+        end
       end
     end
 
@@ -354,12 +377,16 @@ module AdviceCheck
     end
 
     def advise(measured, start_name, start)
-      return if measured.advice(start_name)
+      advise_from(measured, start_name, start) unless measured.advice(start_name)
+    end
+
+    def advise_from(measured, start_name, start)
       shape = measured.shape
       @say.call("#{shape.name}: advice from #{start}, for #{measured.rate_per_s.round} requests/s")
       sweep, list = Asked.of(record(shape, start), @form.grid, rate_per_s: measured.rate_per_s)
       predicted = sweep.forecasts.to_h { |forecast| [forecast.topology.to_s, forecast.p99_ns&.value] }
-      @journal.add("kind" => "advice", "key" => "#{shape.name}/#{start_name}", **told(list, start), "rate_per_s" => measured.rate_per_s, "predicted" => predicted)
+      @journal.add("kind" => "advice", "key" => "#{shape.name}/#{start_name}", **told(list, start), "rate_per_s" => measured.rate_per_s,
+        "predicted" => predicted, "commit" => Bench::Provenance::COMMIT)
     end
 
     # Advice that names no setting leaves it as it is.

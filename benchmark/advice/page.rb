@@ -34,7 +34,7 @@ module AdviceCheck
       next to the same p99. No advice knows of another, nor of an earlier forecast. Then every setting of a grid is measured at that rate, an open loop with Poisson arrivals:
       #{(100 * LOAD_RATIO).round}% of what the setting bears that bears most.
 
-      A server of each setting is there all the time, and they take turns: a round has a short load of each, in changing order, with the same requests at the same instants. p99s are compared within
+      A server of each setting is there all the time, and they take turns; after the first rounds every #{Measurement::LEG_ROUNDS_COUNT} of them have new servers, as two of one setting differ for as long as they live. A round has a short load of each, in changing order, with the same requests at the same instants. p99s are compared within
       their round only, by `PumaTuner::Stats::PairedRatio`: the middle of the ratios (Hodges-Lehmann), and the interval of the exact signed-rank test at 95%. What bears less than
       #{(100 * (Measured::BEARS_FACTOR - 1)).round}% more than the rate is not measured at it, and what has more than #{Race::HOPELESS_FACTOR.round} times the round's shortest p99 in each of the first
       rounds is left out after them, as is after some more rounds what is shown to be behind the best, unless it is a starting point or advised. A load during which others used the machine is sent once more, and does not count when that is no better.
@@ -54,7 +54,13 @@ module AdviceCheck
 
     private
 
-    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\nLoads of #{@form.trial_s} s, #{@form.rounds.min} to #{@form.rounds.max} of each setting; the #{@form.name} form."
+    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\nLoads of #{@form.trial_s} s, #{@form.rounds.min} to #{@form.rounds.max} of each setting; the #{@form.name} form.#{advised_by}"
+
+    # Recordings may be advised upon once more, by a later version.
+    def advised_by
+      commits = @measured.flat_map { |one| one.starts.keys.map { |name| one.advice(name)["commit"] } }.compact.uniq - [@commit]
+      "\nThe advice is of commit #{commits.map { |commit| "`#{commit}`" }.join(", ")}, from the same recordings." if commits.any?
+    end
 
     def targets_table
       rows = @verdicts.map { |verdict| [verdict.claim, verdict.measured, Bench::OUTCOMES.fetch(verdict.outcome)] }

@@ -77,7 +77,10 @@ module AdviceCheck
     end
 
     # @return [Float] seconds, about
-    def rounds_s = (grid.size + 1) * (self.class::BOOT_S / 2 + 2 * (pilot_s + self.class::START_S)) + trials_count * (trial_s + self.class::START_S)
+    def rounds_s
+      serving_s = self.class::BOOT_S / 2 + 2 * (pilot_s + self.class::START_S)
+      (grid.size + 1) * serving_s + trials_count * (trial_s + self.class::START_S) + trials_count / Measurement::LEG_ROUNDS_COUNT * serving_s
+    end
 
     # @return [Float] seconds that the pools take, about
     def starved_s = Shapes::STARVED_AT.size * (self.class::BOOT_S + 2 * warmup_s + 5 * self.class::START_S + record_s + self.class::ADVISE_S)

@@ -18,8 +18,8 @@ module PumaTuner
 
         # 48 MiB: Ruby 3.3's default, for code alone.
         def self.full
-          new(services: Yjit::SERVICES, topology: "2x3", connections_count: 4, memory_mib: [16, 32, 48], call_thresholds: [5, 100, 200], precision_ratio: 0.03, rounds_count: 40,
-            duration_s: 8, warmup_window_s: 4, warmup_limit_s: 60)
+          new(services: Yjit::SERVICES, topology: "2x3", connections_count: 4, memory_mib: [16, 32, 48], call_thresholds: [5, 100, 200], precision_ratio: 0.03, rounds_count: 16,
+            duration_s: 6, warmup_window_s: 3, warmup_limit_s: 40)
         end
       end
 

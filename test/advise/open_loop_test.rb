@@ -76,11 +76,11 @@ class OpenLoopAdviceTest < TunerTest
     assert_equal "1x2", advice(today, simulated.call("1x5", *[92] * 10)).topology.to_s
   end
 
-  test "p99s within a tenth of the lowest are equal, and the fewest slots are chosen" do
-    advice = advice(steady("2x8", p99_ms: 100), steady("1x5", p99_ms: 109), steady("1x2", p99_ms: 150))
+  test "p99s within 5% of the lowest are equal, and the fewest slots are chosen" do
+    advice = advice(steady("2x8", p99_ms: 100), steady("1x5", p99_ms: 104), steady("1x2", p99_ms: 150))
     assert_equal "Go from 2x8 to 1x5: as many requests/s with 11 slots less", advice.title
     assert_includes advice.evidence,
-      "2x8 is predicted with a p99 of 100 ms (99.0 ms to 101 ms), with 16 slots instead of 5: not 10.0% less."
+      "2x8 is predicted with a p99 of 100 ms (99.0 ms to 101 ms), with 16 slots instead of 5: not 5.0% less."
   end
 
   test "advice is about the recording's own load when there are several, and says so" do

@@ -20,6 +20,8 @@ class GraphqlServiceLabTest < TunerTest
     assert_equal [%w[1.11.1 1.1.6], %w[1.11.1 1.1.7]], finding.verdicts.fetch("Related, YJIT off").cells.map { |cell| cell.fingerprint.values_at([:gem, "graphql"], [:gem, "concurrent-ruby"]) }
     assert_includes finding.conclusions.join, "POST /graphql Parents, POST /graphql Related"
     assert_match(/forecast is \d.* requests\/s instead of \d/, finding.conclusions.join)
+    share = finding.conclusions.join[/slowest requests \(`profile --outliers`\), ([\d.]+)%.* has `compute_if_absent`/, 1]
+    assert_includes 2..50, share.to_f, finding.conclusions.join("\n") # a fifth of the CPU time, and most of the time waits for the GVL
     assert_equal [["as it was", "with the cure"]] * 2, finding.tables.map { |table| table.rows.flatten & ["as it was", "with the cure"] }
     assert_includes notes.join("\n"), "goal at"
     %i[text html markdown].each { |format| assert_includes Report.render(finding, format:), "44,528" }

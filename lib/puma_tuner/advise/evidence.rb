@@ -63,7 +63,7 @@ module PumaTuner
       # Beyond the margin by its middle, it is the interval that promises nothing.
       def not_more
         name, margin_ratio = if @choice.open?
-          [:p99_ns, Choice::EQUAL_P99_WITHIN_RATIO]
+          [:p99_ns, Choice::NEAR_P99_WITHIN_RATIO]
         else
           [:throughput_per_s, Choice::EQUAL_WITHIN_RATIO]
         end
