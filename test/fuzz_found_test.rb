@@ -41,6 +41,12 @@ class FuzzFoundTest < TunerTest
     "a proof of nothing" => ["document verdict", set("cells", []), /what it holds does not fit together \(\w.*:\d+: .*our bug, please report it/],
     "bytes that are no text" => ["document machine", ->(text) { text.sub("kind", "k\xFFnd".b) }, /it is not UTF-8 text/],
     "times in another encoding" => ["arrivals", ->(_) { "0.5\n\xFF\n2\n".b }, /line 2: "\?" is not a time/],
+    "an instant whose digits no memory holds" => ["arrivals", ->(_) { "1\n1e999999999999\n" }, /line 2: "1e999999999999" is not a time/],
+    "an instant after the end of all clocks" => ["arrivals", ->(_) { "1\n1e30\n" }, /line 2: "1e30" is not a time/],
+    "a packed log whose first line begins with bytes of no text" => ["access log, packed", ->(_) { Zlib.gzip("\xFFa\n".b) }, /\w/],
+    "a proof of no time, which is put aside" => ["record of proofs", set("apps", "app", 0, "measured_at", nil), :read],
+    "a packed profile that ends in its head" => ["profile of rperf", ->(_) { "\x1F\x8B\x08\x04".b }, /it is cut short/],
+    "a written ledger with an entry of no name" => ["ledger of processes that have ended", set("entries", 0, "name", nil), /another version of puma_tuner writes it/],
     "times after a byte order mark" => ["arrivals", ->(text) { "\xEF\xBB\xBF".b + text.b }, :read],
     "a journal whose trial is a number" => ["journal of a proof", line(1, ->(_) { "[7]" }), /was not written by this version/],
     "a journal of more periods than there were seconds since the Big Bang" => ["journal of a trial", line(0, set("plan", "periods_count", 10**18)), /periods_count of Trial::Plan/],
@@ -74,6 +80,14 @@ class FuzzFoundTest < TunerTest
         next assert_silent { reader.read.call(path) } if expected == :read
         assert_match expected, assert_raises(PumaTuner::Error) { reader.read.call(path) }.message
       end
+    end
+  end
+
+  test "order to resize: one that expires after all time is refused as any other that is none" do
+    reader = READERS.fetch("order to resize")
+    Dir.mktmpdir do |folder|
+      File.binwrite(path = File.join(folder, "input"), reader.seeds.first.sub(/"expires_at_ns":\d+/, '"expires_at_ns":1e999'))
+      assert_match(/beyond all numbers/, assert_raises(TypeError) { reader.read.call(path) }.message)
     end
   end
 end

@@ -33,7 +33,7 @@ module PumaTuner
       # @raise [UsageError]
       def gets
         line = (@packed ? gets_unpacked : @io.gets("\n", LINE_BYTES_MAX)) or return
-        line.delete_prefix!(BYTE_ORDER_MARK) unless @begun
+        line.force_encoding(Encoding::BINARY).delete_prefix!(BYTE_ORDER_MARK) unless @begun
         @begun = true
         line.force_encoding(Encoding::UTF_8).scrub("?")
       rescue SystemCallError, Zlib::Error => error

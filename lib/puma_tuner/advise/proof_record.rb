@@ -54,7 +54,7 @@ module PumaTuner
       private
 
       def measured?(entry)
-        Measured.from_document(entry)
+        Measured.from_document(entry).measured_at.is_a?(String)
       rescue *Document::MISFITS
         false
       end

@@ -109,10 +109,14 @@ module PumaTuner
         raise UsageError, "--arrivals replay:#{path}: #{error.message}. Name a file with one time in seconds per line."
       end
 
+      # Larger exponents would take memory without bound.
+      TIME = /\A[-+]?\d{1,30}(?:\.\d{1,30})?(?:e[-+]?\d{1,2})?\z/i
+      private_constant :TIME
+
       def time_ns(line, path, number)
         return if line.empty? || line.start_with?("#")
-        (Rational(line) * Units::NS_PER_S).round
-      rescue ArgumentError, ZeroDivisionError
+        ns = (Rational(line) * Units::NS_PER_S).round if TIME.match?(line)
+        return ns if ns&.abs&.<(2**62)
         raise UsageError, "#{path}, line #{number}: #{line[0, 40].inspect} is not a time in seconds, such as 12.345"
       end
     end

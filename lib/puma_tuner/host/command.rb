@@ -27,7 +27,7 @@ module PumaTuner
         if File.file?(File.join(directory, "Gemfile"))
           new(words: ["bundle", "exec", "puma", rackup], directory:, environment: UserEnvironment.of(directory))
         else
-          new(words: [Gem.ruby, "-S", "puma", rackup], directory:, environment: ENV.to_h)
+          new(words: [Gem.ruby, "-S", "puma", rackup], directory:, environment: UserEnvironment.of_ours)
         end
       end
 

@@ -25,6 +25,13 @@ module PumaTuner
           .merge(kept), directory)
       end
 
+      # @return [Hash{String => String}] for an app that takes the gems this program runs with: the caller's flags for
+      #   Ruby count all the same
+      def of_ours
+        flags = ENV["#{KEPT}RUBYOPT"] or return ENV.to_h
+        ENV.to_h.merge("RUBYOPT" => [ENV["RUBYOPT"], flags].compact.join(" "))
+      end
+
       # @param environment [Hash{String => String}]
       # @return [Array(String, String, String), nil] engine, version and path of the Ruby that it starts; nil where it
       #   starts none, as a version manager's when that version is not installed

@@ -16,10 +16,18 @@ module PumaTuner
         private
 
         def parse(bytes)
-          bytes = Zlib.gunzip(bytes) if bytes.start_with?(GZIP)
+          bytes = unpacked(bytes) if bytes.start_with?(GZIP)
           json(bytes.force_encoding(Encoding::UTF_8))
         rescue Zlib::Error
           refuse("it is cut short, or its compression is damaged")
+        end
+
+        # Zlib.gunzip reads from nowhere where the header is cut short.
+        def unpacked(bytes)
+          stream = Zlib::Inflate.new(Zlib::MAX_WBITS + 16)
+          stream.inflate(bytes) + stream.finish
+        ensure
+          stream&.close
         end
 
         def check(content)

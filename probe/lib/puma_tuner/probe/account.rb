@@ -202,7 +202,7 @@ module PumaTuner
         trace.steps.each_slice(2).filter_map { |kind, number| number if Parts::MARKERS.key?(kind) }
       end
 
-      def lock_ids = @lock_ids ||= Ledger.sum_locks(@after.values).keys.sort.each.with_index(1).to_h
+      def lock_ids = @lock_ids ||= Ledger.sum_locks(@after.values).keys.sort_by(&:to_s).each.with_index(1).to_h
 
       def gained_locks
         earlier = Ledger.sum_locks(@before.values)

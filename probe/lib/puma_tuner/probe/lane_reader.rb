@@ -149,14 +149,17 @@ module PumaTuner
 
       # As far as the ledger has it: of threads that serve no requests without numbers.
       def ended_name(entry)
-        kind, name = @names[entry]
+        kind, name = named(entry)
         name unless kind == :special
       end
+
+      # @return [Array(Symbol, String), nil] kind and name of an entry; nil of one that there is not
+      def named(entry) = (@names[entry] if entry < @names.size)
 
       def works = @works ||= []
 
       def work(record)
-        name = @names[record.number]&.last || "(other)"
+        name = named(record.number)&.last || "(other)"
         works << name unless works.include?(name)
         [works.index(name), record.from_ns - @head[:began_ns], record.until_ns - record.from_ns]
       end

@@ -62,6 +62,8 @@ module PumaTuner
           nil
         rescue NoMethodError, ArgumentError => error
           raise TypeError, error.message
+        rescue FloatDomainError
+          raise TypeError, "a number in it is beyond all numbers"
         end
 
         # The server may be another user's, as a container's is to root; nobody else gets into the folder.

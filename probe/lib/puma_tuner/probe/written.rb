@@ -48,10 +48,12 @@ module PumaTuner
       def entry_of(fields)
         histograms = in_order(Parts::DISTRIBUTIONS, fields["histograms"])
           .map { |histogram| histogram && Probe::Histogram.from_document(histogram) }
-        Ledger::Entry.new(kind: fields["kind"].to_sym, name: fields["name"],
+        Ledger::Entry.new(kind: fields["kind"].to_sym, name: text(fields["name"]),
           counts: numbers(Parts::COUNTS, fields["counts"]), sums: numbers(Parts::SUMS, fields["sums"]), histograms:,
-          blames: fields["blames"].to_h { |kind, name, ns| [[kind.to_sym, name], ns] })
+          blames: fields["blames"].to_h { |kind, name, ns| [[kind.to_sym, text(name)], Integer(ns)] })
       end
+
+      def text(name) = name.is_a?(String) ? name : raise(TypeError, "#{name.inspect} is no name")
 
       def in_order(names, numbers)
         raise KeyError, "they have no names" unless numbers.is_a?(Hash)
