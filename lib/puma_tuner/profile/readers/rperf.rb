@@ -27,7 +27,8 @@ module PumaTuner
           stream = Zlib::Inflate.new(Zlib::MAX_WBITS + 16)
           stream.inflate(bytes) + stream.finish
         ensure
-          stream&.close
+          stream.reset # closing one in the middle is warned of
+          stream.close
         end
 
         def check(content)
