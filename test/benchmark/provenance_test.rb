@@ -55,10 +55,13 @@ class ProvenanceTest < TunerTest
   PAGES.each do |page|
     test "#{page} says what it was made with: a commit that there is" do
       lines = File.readlines(File.join(PROJECT, page), chomp: true).grep(/^Made with /)
-      assert_equal 1, lines.size
-      made = Bench::Provenance::PATTERN.match(lines.first)
-      refute_nil made, lines.first
-      assert_known(made[:commit])
+      refute_empty lines
+      assert_equal 1, lines.size, page unless page.end_with?("/reliability.md") # which the soak and the fuzzing write a part of each
+      lines.each do |line|
+        made = Bench::Provenance::PATTERN.match(line)
+        refute_nil made, line
+        assert_known(made[:commit])
+      end
     end
   end
 
