@@ -132,7 +132,8 @@ module PumaTuner
       def thread(slot, changes, others)
         ended = changes.last&.kind == :ended
         state = @states[slot]
-        return if changes.empty? && STATES[state[:state]].nil?
+        resting = STATES[state[:state]] if state[:state] < STATES.size
+        return if changes.empty? && resting.nil?
         from_ns = (changes.first&.kind == :new) ? changes.first.ready_ns : @head[:began_ns]
         to_ns = ended ? changes.last.until_ns : @head[:began_ns] + duration_ns
         own = others.select { |record| record.until_ns.between?(from_ns, to_ns) }
@@ -140,7 +141,7 @@ module PumaTuner
         collected, worked = own.partition { |record| record.kind == :collected }
         Life.new(from_ns, to_ns, collected, began_ns: @head[:began_ns]).then do |life|
           changes.each { |record| life.public_send(record.kind, record) }
-          life.still(STATES[state[:state]], state) unless ended
+          life.still(resting, state) unless ended
           Lane.new(name: (name unless name.to_s.empty?), serves_requests: name.to_s.match?(POOL_THREAD),
             from_ns: from_ns - @head[:began_ns], steps: life.steps.freeze, short_gc_ns: life.short_gc_ns,
             works: worked.flat_map { |record| work(record) }.freeze)
