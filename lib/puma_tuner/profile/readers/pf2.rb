@@ -34,7 +34,7 @@ module PumaTuner
         end
 
         def interval_ns_of(signals_count)
-          return @facts.fetch("interval_us") * 1_000 if @facts["mode"] == "wall" || signals_count.zero?
+          return 1_000 * @facts.fetch("interval_us") if @facts["mode"] == "wall" || signals_count.zero?
           @facts.fetch("cpu_ns") / signals_count
         end
 

@@ -48,7 +48,7 @@ module PumaTuner
           return content.fetch("interval") if mode == "object"
           signals_count = count + content.fetch("missed_samples")
           cpu_ns = @facts["cpu_ns"]
-          return content.fetch("interval") * 1_000 if mode == "wall" || signals_count.zero? || cpu_ns.nil?
+          return 1_000 * content.fetch("interval") if mode == "wall" || signals_count.zero? || cpu_ns.nil?
           cpu_ns.fdiv(signals_count)
         end
 
@@ -63,7 +63,7 @@ module PumaTuner
           end
         end
 
-        def at_ns(sample, content) = (@times_us.fetch(sample) * 1_000 unless content.fetch("mode") == "object")
+        def at_ns(sample, content) = (1_000 * @times_us.fetch(sample) unless content.fetch("mode") == "object")
 
         # @return [Array<Array(Array<Integer>, Integer)>] frames' addresses, and how many samples in a row had them
         def runs(raw)

@@ -38,7 +38,8 @@ module PumaTuner
             interval_ns: (interval_ns if @kind == "wall"), pid: threads.first&.fetch("pid"))
         end
 
-        def interval_ns = (@facts["interval_us"] || 500) * 1_000
+        # The number first: a text times a number would be a text that no memory holds.
+        def interval_ns = 1_000 * (@facts["interval_us"] || 500)
 
         def stacks_of(thread, stalled)
           table = (@kind == "objects") ? thread["jsAllocations"] : thread.fetch("samples")
@@ -51,14 +52,14 @@ module PumaTuner
             @count = @count.to_i + ((@kind == "retained") ? 1 : weight)
             frames = gecko.frames(row)
             frames = with_wait(frames) if gecko.category(row) == stalled
-            Stack.new(frames:, amount: (@kind == "wall") ? weight * interval_ns : weight, thread: tid,
+            Stack.new(frames:, amount: (@kind == "wall") ? interval_ns * weight : weight, thread: tid,
               at_ns: at_ns(table, place))
           end
         end
 
         def with_wait(frames) = (@with_wait ||= {}.compare_by_identity)[frames] ||= [*frames, Frame::GVL_WAIT].freeze
 
-        def at_ns(table, place) = ((table.fetch("time").fetch(place) * NS_PER_MS).round if @kind == "wall")
+        def at_ns(table, place) = ((NS_PER_MS * table.fetch("time").fetch(place)).round if @kind == "wall")
 
         def function(name, path, line) = frame(name, full_path(path), line)
 
