@@ -305,7 +305,7 @@ module AdviceCheck
       end
     end
 
-    # Has the recordings that are there advised upon once more. What is advised and was not measured to the end is measured then.
+    # Asks for advice once more, from the recordings that are there. What is advised and was not measured to the end is measured then.
     def advise_again
       @shapes.each do |shape|
         measured = Measured.new(@journal, shape, @form)

@@ -9,12 +9,14 @@ module AdviceCheck
     # @param form [Form]
     # @param measured [Array<Measured>]
     # @param starved [Array<Hash>] lines of the journal
-    def initialize(commit:, form:, measured:, starved:, **)
+    # @param leg_rounds_count [Integer, nil] rounds after which there were new servers; nil where there were none
+    def initialize(commit:, form:, measured:, starved:, leg_rounds_count: nil, **)
       super(**)
       @commit = commit
       @form = form
       @measured = measured
       @starved = starved
+      @leg_rounds_count = leg_rounds_count
     end
 
     # @return [String] what came of it
@@ -22,7 +24,7 @@ module AdviceCheck
 
     # @return [String] the whole page
     def to_s
-      paragraphs("# Is the advised setting the best one?", INTRO, facts, "## Targets", targets_table, "## The advice", READING, cases_table, pools, "## The grids", GRIDS,
+      paragraphs("# Is the advised setting the best one?", INTRO, facts, "## Targets", targets_table, "## The advice", READING, cases_table, order, pools, "## The grids", GRIDS,
         *@measured.flat_map { |measured| grid(measured) })
     end
 
@@ -34,7 +36,7 @@ module AdviceCheck
       next to the same p99. No advice knows of another, nor of an earlier forecast. Then every setting of a grid is measured at that rate, an open loop with Poisson arrivals:
       #{(100 * LOAD_RATIO).round}% of what the setting bears that bears most.
 
-      A server of each setting is there all the time, and they take turns; after the first rounds every #{Measurement::LEG_ROUNDS_COUNT} of them have new servers, as two of one setting differ for as long as they live. A round has a short load of each, in changing order, with the same requests at the same instants. p99s are compared within
+      A server of each setting is there all the time, and they take turns: a round has a short load of each, in changing order, with the same requests at the same instants. p99s are compared within
       their round only, by `PumaTuner::Stats::PairedRatio`: the middle of the ratios (Hodges-Lehmann), and the interval of the exact signed-rank test at 95%. What bears less than
       #{(100 * (Measured::BEARS_FACTOR - 1)).round}% more than the rate is not measured at it, and what has more than #{Race::HOPELESS_FACTOR.round} times the round's shortest p99 in each of the first
       rounds is left out after them, as is after some more rounds what is shown to be behind the best, unless it is a starting point or advised. A load during which others used the machine is sent once more, and does not count when that is no better.
@@ -54,9 +56,14 @@ module AdviceCheck
 
     private
 
-    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\nLoads of #{@form.trial_s} s, #{@form.rounds.min} to #{@form.rounds.max} of each setting; the #{@form.name} form.#{advised_by}"
+    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\nLoads of #{@form.trial_s} s, #{@form.rounds.min} to #{@form.rounds.max} of each setting; the #{@form.name} form.#{legs}#{advised_by}"
 
-    # Recordings may be advised upon once more, by a later version.
+    # Runs from before that have no number.
+    def legs
+      " After the first rounds, every #{@leg_rounds_count} rounds had new servers, as two of one setting differ for as long as they live." if @leg_rounds_count
+    end
+
+    # A later version may have advised, from the same recordings.
     def advised_by
       commits = @measured.flat_map { |one| one.starts.keys.map { |name| one.advice(name)["commit"] } }.compact.uniq - [@commit]
       "\nThe advice is of commit #{commits.map { |commit| "`#{commit}`" }.join(", ")}, from the same recordings." if commits.any?
@@ -82,6 +89,27 @@ module AdviceCheck
     def over_start(one)
       return "stays" if one.advised == one.start
       one.start_bears ? percent(one.over_start) : "does not bear it"
+    end
+
+    # Forecasts further apart than this decide, see PumaTuner::Advise::Choice; measurements closer than that have no order.
+    FORECAST_FACTOR = 1 + PumaTuner::Advise::Choice::EQUAL_P99_WITHIN_RATIO
+    MEASURED_FACTOR = 1.05
+    private_constant :FORECAST_FACTOR, :MEASURED_FACTOR
+
+    def order
+      counts = @measured.to_h { |measured| [measured.shape.name, orders(measured)] }.reject { |_, all| all.empty? }
+      others = counts.transform_values { |all| all.count(false) }.select { |_, count| count.positive? }
+      "Of #{counts.values.sum(&:size)} pairs of settings whose p99s are more than #{(100 * (FORECAST_FACTOR - 1)).round}% apart by the forecasts from one recording, #{others.values.sum} were " \
+        "measured the other way round by more than #{(100 * (MEASURED_FACTOR - 1)).round}%#{": #{others.map { |name, count| "#{count} of #{name}" }.join(", ")}" if others.any?}."
+    end
+
+    # @return [Array<Boolean>] of each such pair, whether it was not measured the other way round
+    def orders(measured)
+      rounds = measured.rounds
+      measured.starts.keys.flat_map do |start|
+        p99s = measured.advice(start)["predicted"].filter_map { |name, ns| [ns, rounds.p99_ns(name)] if ns && rounds.p99_ns(name) }
+        p99s.permutation(2).select { |(one, _), (other, _)| one > other * FORECAST_FACTOR }.map { |(_, first), (_, second)| second < first * MEASURED_FACTOR }
+      end
     end
 
     def pools

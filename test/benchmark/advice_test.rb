@@ -186,6 +186,8 @@ class AdviceBenchmarkTest < TunerTest
       assert_match(/\| cpu +\| a good setting +\| 2x1 +\| 2x3 +\| 2x1 +\| +\+2\.00 \(\+2\.00 to \+2\.00\) \| +met \|/, page.to_s)
       assert_match(/\| one thread +\| 1x1 +\|.*does not bear it/, page.to_s)
       assert_match(/1x5: named, advised 1x5/, page.results)
+      assert_match(/^Of \d+ pairs of settings .* were measured the other way round/, page.to_s)
+      refute_match(/had new servers/, page.to_s, "nobody says so of a run that does not")
       assert_match(/^\| 2x16 +\| +100 \| +301\.5 \| +300\.0…303\.0 \| +1\.0 \| +2 \|/, page.to_s)
       assert_match(Bench::Provenance::PATTERN, page.to_s)
     end

@@ -18,12 +18,13 @@ module PumaTuner
       # sure a forecast is of it. A wider margin gives away what can be measured.
       EQUAL_WITHIN_RATIO = 0.02
 
-      # The same of the p99 in an open loop; forecasts of it miss by about so much. Of 63 pairs of settings that were
-      # further apart by their forecasts, `rake advice` measured none the other way round (docs/measured/advice.md).
+      # The same of the p99 in an open loop; forecasts of it miss by about so much. How many pairs of settings that are
+      # further apart by their forecasts were measured the other way round, `rake advice` tells
+      # (docs/measured/advice.md).
       EQUAL_P99_WITHIN_RATIO = 0.1
 
       # Of settings in an open loop whose p99 is so much longer than the best one's at most, that with the fewest slots
-      # is taken. A judgement: 10% gave away 12% and 24% of what `rake advice` measured, as forecasts of neighbours
+      # is taken. A judgement: 10% gave away 14% and 15% of what `rake advice` measured, as forecasts of neighbours
       # differ by less than the neighbours do.
       NEAR_P99_WITHIN_RATIO = 0.05
 

@@ -15,7 +15,7 @@ module PumaTuner
       COMPILED = %r{/perf-\d+\.map\z|\A\[JIT\]}
 
       CRUBY = %r{(\A|/)(libruby[\w.-]*\.so[\d.]*|ruby[\d.]*)\z}
-      PUMA = %r{/puma-[\d.]+(?:[^/]*)/|/puma_http11\.so\z}
+      PUMA = %r{/puma-[\d.]+[^/]*/|/puma_http11\.so\z}
       EXTENSION = %r{/(?:gems|extensions|lib/ruby)/.+\.(?:so|bundle)\z}
 
       # Functions of CRuby 3.3 and 3.4: gc.c, gc/default, and what allocates; thread.c, thread_pthread.c.

@@ -113,7 +113,7 @@ module PumaTuner
 
         def flame_graph = Section.new(id: "calls", title: "Who called whom", blocks: [Chart.new(:flame, @costs)])
 
-        # What runs, from above.
+        # The layers, from the app's methods down.
         LAYERS = {"methods" => "Ruby methods, compiled by YJIT", "puma" => "Puma",
                   "interpreter" => "CRuby: interpreter", "threads" => "CRuby: threads and the GVL",
                   "gc" => "CRuby: garbage collection, allocation", "extensions" => "native extensions",
