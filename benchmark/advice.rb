@@ -3,7 +3,7 @@
 # Is the advised setting the best one? Six shapes of work are recorded at three starting points each; `advise` names a setting for an asked rate; and p99 at that
 # rate is measured at every setting of a grid. Ends with status 1 when a target is missed, and with 3 when noise leaves one open.
 #
-#   bin/exec rake advice                     (some sixty-five minutes; figures of use only on a machine with nothing else to do)
+#   bin/exec rake advice                     (some eighty-five minutes; figures of use only on a machine with nothing else to do)
 #   bin/exec rake advice OPTIONS=--quick     (some twelve minutes, to see whether it works)
 #
 # Both go on where they were interrupted: what has been measured is kept.
@@ -65,7 +65,7 @@ module AdviceCheck
 
     def begin_run
       @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => Bench::Provenance::COMMIT, "at" => Time.now.to_i,
-        "turns_per_ms" => Validation::Speed.best.round, "leg_rounds_count" => Measurement::LEG_ROUNDS_COUNT, "machine" => @machine.to_document.transform_keys(&:to_s))
+        "turns_per_ms" => Validation::Speed.best.round, "leg_rounds_count" => Measured::LEG_ROUNDS_COUNT, "machine" => @machine.to_document.transform_keys(&:to_s))
     end
 
     # With the machine and the commit of when the measuring began.

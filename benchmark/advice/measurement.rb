@@ -10,7 +10,7 @@ module AdviceCheck
   #   {"kind": "run", …}  what holds for all: the layout of these lines, commit, machine, how much work a millisecond is
   #   {"kind": "capacity", "key": "cpu/2x3", …}  per_s: that the setting bears
   #   {"kind": "advice", "key": "cpu/one thread", …}  today, advised, title, rules, rate_per_s, predicted: p99 in nanoseconds by setting; commit that advised;
-  #     the last one counts
+  #     measured_first: ratios of p99 to today's by setting, where the advice was to measure; the last one counts
   #   {"kind": "trial", "key": "cpu/2x3", "start": round, …}  see Trials
   #   {"kind": "starved", "key": "1x5", …}  today, advised, rules
   # Recordings are files of their own beside it.
@@ -200,20 +200,36 @@ module AdviceCheck
     # @return [Hash, nil] see Journal
     def trial(name, round) = @journal.at("trial", "#{@shape.name}/#{name}", round)
 
+    # Two servers of one setting differ for as long as they live, by up to a tenth: so rounds are spread over several of each. After each such leg, who was shown
+    # to be behind by then is left out.
+    LEG_ROUNDS_COUNT = 10
+
     # @return [Array<String>] that are to be measured in a round
     def running(round)
       early_count, later_count = @form.cut_after_counts
       return bearing if round < early_count
-      (round < later_count) ? survivors : finalists
+      (round < later_count) ? survivors : finalists((round - later_count) / LEG_ROUNDS_COUNT)
     end
 
-    # @return [Integer] rounds after which it is decided who goes on to the end
+    # @return [Integer] rounds after which it is decided who goes on
     def qualifying_count = @form.cut_after_counts.last
 
-    # @return [Integer] that there are to be; the first ones decide how many
+    # @return [Integer] that there are to be, by who is left after the rounds so far
     def planned_count
       left_count = @form.trials_count - (0...qualifying_count).sum { |round| running(round).size }
-      (qualifying_count + left_count / finalists.size).clamp(@form.rounds)
+      count = qualifying_count
+      rounds_count = self.rounds_count
+      while rounds_count >= count + LEG_ROUNDS_COUNT && left_count >= running(count).size * LEG_ROUNDS_COUNT
+        left_count -= running(count).size * LEG_ROUNDS_COUNT
+        count += LEG_ROUNDS_COUNT
+      end
+      (count + [left_count, 0].max / running([count, rounds_count].min).size).clamp(@form.rounds)
+    end
+
+    # @return [Range] of the rounds that the same servers serve; empty where all are done
+    def leg(number)
+      from = qualifying_count + number * LEG_ROUNDS_COUNT
+      from...[from + LEG_ROUNDS_COUNT, planned_count].min
     end
 
     # @return [Integer] rounds that are there, whole
@@ -221,7 +237,7 @@ module AdviceCheck
 
     # @return [Rounds] of trials that count
     def rounds
-      Rounds.new((0...rounds_count).map { |round| counting(running(round), round) }, contenders: finalists - [AGAIN])
+      Rounds.new((0...rounds_count).map { |round| counting(running(round), round) }, contenders: running([rounds_count - 1, 0].max) - [AGAIN])
     end
 
     # @return [Boolean]
@@ -256,12 +272,12 @@ module AdviceCheck
 
     def survivors = bearing & Race.survivors(raw(0...@form.cut_after_counts.first), kept:)
 
-    # Decided once, by the rounds before the last of them.
-    def finalists
-      @finalists ||= begin
-        early_count, later_count = @form.cut_after_counts
-        rounds = (0...later_count).map { |round| counting((round < early_count) ? bearing : survivors, round) }
-        Race.near_best(Rounds.new(rounds, contenders: survivors), kept:)
+    # Decided once for each leg, by all rounds before it.
+    def finalists(leg)
+      (@finalists ||= {})[leg] ||= begin
+        before = leg.zero? ? survivors : finalists(leg - 1)
+        rounds = (0...qualifying_count + leg * LEG_ROUNDS_COUNT).map { |round| counting(running(round), round) }
+        Race.near_best(Rounds.new(rounds, contenders: before), kept:)
       end
     end
 
@@ -337,17 +353,17 @@ module AdviceCheck
       finals(servers, measured)
     end
 
-    # Two servers of one setting differ for as long as they live, by up to a tenth: so rounds are spread over several of each.
-    LEG_ROUNDS_COUNT = 10
-
     def finals(servers, measured)
-      (measured.qualifying_count...measured.planned_count).each_slice(LEG_ROUNDS_COUNT) do |rounds|
+      leg = 0
+      until (rounds = measured.leg(leg)).none?
         names = measured.running(rounds.first)
-        next if rounds.all? { |round| names.all? { |name| measured.trial(name, round) } }
-        servers.run(measured.servers.slice(*names)) do
-          names.each { |name| servers.capacity_per_s(name, @form.pilot_s) } # to warm them up
-          rounds.each { |round| round(servers, measured, round) }
+        unless rounds.all? { |round| names.all? { |name| measured.trial(name, round) } }
+          servers.run(measured.servers.slice(*names)) do
+            names.each { |name| servers.capacity_per_s(name, @form.pilot_s) } # to warm them up
+            rounds.each { |round| round(servers, measured, round) }
+          end
         end
+        leg += 1
       end
     end
 
@@ -385,8 +401,36 @@ module AdviceCheck
       @say.call("#{shape.name}: advice from #{start}, for #{measured.rate_per_s.round} requests/s")
       sweep, list = Asked.of(record(shape, start), @form.grid, rate_per_s: measured.rate_per_s)
       predicted = sweep.forecasts.to_h { |forecast| [forecast.topology.to_s, forecast.p99_ns&.value] }
-      @journal.add("kind" => "advice", "key" => "#{shape.name}/#{start_name}", **told(list, start), "rate_per_s" => measured.rate_per_s,
-        "predicted" => predicted, "commit" => Bench::Provenance::COMMIT)
+      @journal.add("kind" => "advice", "key" => "#{shape.name}/#{start_name}", **told(list, start), **measured_first(shape, list, measured.rate_per_s),
+        "rate_per_s" => measured.rate_per_s, "predicted" => predicted, "commit" => Bench::Provenance::COMMIT)
+    end
+
+    # What advice to measure first leads to: the settings that it names are proven, as its reader would by the command that it names, and the best that was
+    # shown to be better than today's is taken; today's, where none was.
+    def measured_first(shape, list, rate_per_s)
+      change = list.advice.find { |advice| advice.rule == "topology" }&.change
+      return {} unless change&.kind == :measure
+      topologies = change.facts.fetch(:topologies)
+      @say.call("#{shape.name}: measures #{topologies.join(", ")}, as it was advised to")
+      verdict = proof(shape, topologies, rate_per_s).call { |*| nil }
+      comparisons = topologies.drop(1).filter_map { |name| verdict.comparison(name, "p99") }
+      best = comparisons.select { |one| one.outcome == :better }.min_by { |one| one.ratio.value }
+      {"advised" => best&.variant || topologies.first, "measured_first" => comparisons.to_h { |one| [one.variant, one.ratio.to_h.slice(:value, :low, :high)] }}
+    rescue PumaTuner::MeasurementFailed => error
+      {"measured_first" => {}, "reason" => error.message.lines.first.chomp}
+    end
+
+    PROOF_ROUNDS_COUNT = 8
+
+    def proof(shape, topologies, rate_per_s)
+      variants = topologies.map { |topology| PumaTuner::Prove::Variant.new(name: topology, factors: {"topology" => topology}) }
+      command = @commands.command(shape)
+      traffic = PumaTuner::Load::Traffic.new(mix: shape.workload.mix, generator: PumaTuner::Load::Native.new, connections_count: Servers::CONNECTIONS_COUNT, seed: 1,
+        arrivals: PumaTuner::Load::Arrivals.open(rate_per_s))
+      PumaTuner::Prove::Setup.served(variants, preparation: PumaTuner::Prove::Preparation.new(variants:, command:, folder: nil), traffic:,
+        times: PumaTuner::Tuner.trial_times(warmup_s: @form.warmup_s, duration_s: 2 * @form.trial_s, boot_limit_s: Validation::Session::BOOT_LIMIT_S),
+        looks: PumaTuner::Prove::Looks.fixed(PROOF_ROUNDS_COUNT), metrics: PumaTuner::Prove::Metric::SERVED.select { |metric| %w[throughput p50 p99].include?(metric.name) },
+        bodies_may_differ: true, primary: "p99", seed: 1).proof
     end
 
     # Advice that names no setting leaves it as it is.

@@ -24,7 +24,7 @@ module AdviceCheck
 
     # @return [String] the whole page
     def to_s
-      paragraphs("# Is the advised setting the best one?", INTRO, facts, "## Targets", targets_table, "## The advice", READING, cases_table, order, pools, "## The grids", GRIDS,
+      paragraphs("# Is the advised setting the best one?", INTRO, facts, "## Targets", targets_table, "## The advice", READING, cases_table, *measured_first, order, pools, "## The grids", GRIDS,
         *@measured.flat_map { |measured| grid(measured) })
     end
 
@@ -78,10 +78,25 @@ module AdviceCheck
       rows = @measured.flat_map do |measured|
         bests = measured.rounds.bests.compact.uniq.join(", ")
         measured.cases.map do |one|
-          [one.shape, one.start_name, one.start, one.advised, bests, over_best(one), Bench::OUTCOMES.fetch(one.near_best), over_start(one), Bench::OUTCOMES.fetch(one.no_worse)]
+          [one.shape, one.start_name, one.start, "#{one.advised}#{" (measured)" if measured.advice(one.start_name)["measured_first"]}", bests, over_best(one), Bench::OUTCOMES.fetch(one.near_best), over_start(one), Bench::OUTCOMES.fetch(one.no_worse)]
         end
       end
       Bench::Markdown.table(["shape", "starting point", "start", "advised", "best", "over the best %", "outcome", "over the start %", "outcome"], rows, left_count: 5)
+    end
+
+    # @return [String, nil] what became of advice to measure before anything is changed
+    def measured_first
+      told = @measured.flat_map do |measured|
+        measured.starts.map do |name, start|
+          advice = measured.advice(name)
+          ratios = advice["measured_first"] or next
+          shown = ratios.map { |setting, ratio| "#{setting} #{percent(PumaTuner::Stats::Estimate.new(**ratio.transform_keys(&:to_sym), level_ratio: 0.95, samples_count: nil))}%" }
+          "#{measured.shape.name} from #{start}: #{shown.any? ? shown.join(", ") : advice["reason"]}"
+        end
+      end.compact
+      return if told.empty?
+      "*Measured*: there the model misses what was recorded, and the advice is to measure the settings that it names. That was done, by a proof of " \
+        "#{Measurement::PROOF_ROUNDS_COUNT} rounds of its own, and what was shown to be better than the start's p99 was taken (p99 over the start's: #{told.join("; ")})."
     end
 
     def over_best(one) = one.unrivalled ? "no other" : percent(one.over_best)

@@ -79,7 +79,7 @@ module AdviceCheck
     # @return [Float] seconds, about
     def rounds_s
       serving_s = self.class::BOOT_S / 2 + 2 * (pilot_s + self.class::START_S)
-      (grid.size + 1) * serving_s + trials_count * (trial_s + self.class::START_S) + trials_count / Measurement::LEG_ROUNDS_COUNT * serving_s
+      (grid.size + 1) * serving_s + trials_count * (trial_s + self.class::START_S) + trials_count / Measured::LEG_ROUNDS_COUNT * serving_s
     end
 
     # @return [Float] seconds that the pools take, about
@@ -88,7 +88,7 @@ module AdviceCheck
 
   FORMS = {
     quick: Form.new(name: "quick", threads: [1, 3, 16], companions: false, warmup_s: 0.9, record_s: 2.5, pilot_s: 0.8, trial_s: 1.5, trials_count: 30, cut_after_counts: [2, 6], rounds: 8..12),
-    full: Form.new(name: "full", threads: [1, 2, 3, 5, 8, 16], companions: true, warmup_s: 1.5, record_s: 5.0, pilot_s: 1.5, trial_s: 2.5, trials_count: 150, cut_after_counts: [3, 8], rounds: 10..60)
+    full: Form.new(name: "full", threads: [1, 2, 3, 5, 8, 16], companions: true, warmup_s: 1.5, record_s: 5.0, pilot_s: 1.5, trial_s: 2.5, trials_count: 200, cut_after_counts: [3, 8], rounds: 10..60)
   }.freeze
 
   # Of what the setting bears that bears most: there settings differ, and nothing is overloaded that need not be.

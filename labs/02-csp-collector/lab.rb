@@ -24,7 +24,7 @@ module PumaTuner
 
       # The limit is the shop's, which takes longest until its code is compiled; the others are steady long before.
       QUICK = {rounds_count: 6, duration_s: 0.5, warmup_limit_s: 8, warmup_window_s: 0.3, turns_count: 2, probe_s: 0.3}.freeze
-      FULL = {rounds_count: 10, duration_s: 4.0, warmup_limit_s: 30, warmup_window_s: 0.7, turns_count: 8, probe_s: 1.2}.freeze
+      FULL = {rounds_count: 10, duration_s: 2.0, warmup_limit_s: 30, warmup_window_s: 0.7, turns_count: 4, probe_s: 0.8}.freeze
 
       RECORDING = {warmup_s: 8, record_s: 10}.freeze
 
@@ -49,7 +49,7 @@ module PumaTuner
           raise UsageError, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
       end
 
-      def expected_s(quick:) = quick ? 200 : 8_000
+      def expected_s(quick:) = quick ? 200 : 5_400
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]

@@ -248,7 +248,7 @@ module PumaTuner
     #
     # @return [Array<Array(String, Topology)>] by the variant's name
     def proposed(sweep, advice_list)
-      unless sweep.trusted?
+      unless sweep.trusted? || advice_list.recommendation
         candidates = Advise::Choice.new(sweep, advice_list.constraints).candidates
         return candidates.map { |forecast| [forecast.topology.to_s, forecast.topology] }
       end

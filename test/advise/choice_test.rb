@@ -131,6 +131,27 @@ class ChoiceTest < TunerTest
     assert_equal %w[2x3 2x8 2x1], candidates.map { |forecast| forecast.topology.to_s }
   end
 
+  # @param tails_ms [Hash{String => Array(Numeric, Numeric)}] p99 at the rate, and with more of it; today's first
+  def chosen_at_a_rate(tails_ms)
+    cells = ->(index) { tails_ms.map { |text, tails| forecast(text, 100, p99_ms: tails[index], arrivals: Model::Arrivals.open(100 + 15 * index)) } }
+    asked = @asked = []
+    with_more = ->(near) { asked << near.map { |one| one.topology.to_s } and sweep(*cells.call(1)) }
+    Advise::Choice.new(sweep(*cells.call(0)), Advise::Constraints.new, with_more:).forecast.topology.to_s
+  end
+
+  test "of what is as good in an open loop, that with the fewest slots is chosen which is as good with more of the load, too" do
+    tails_ms = {"1x1" => [200, 300], "2x2" => [102, 130], "2x3" => [103, 112], "2x5" => [100, 110], "2x8" => [120, 125]}
+    assert_equal "2x3", chosen_at_a_rate(tails_ms)
+    assert_equal [%w[2x2 2x3 2x5]], @asked
+    assert_equal "2x2", chosen_at_a_rate({**tails_ms, "2x2" => [102, 114]})
+  end
+
+  test "and where nothing else is as good, or today's is left for no gain, more of the load is not asked for" do
+    assert_equal "2x5", chosen_at_a_rate({"1x1" => [200, 300], "2x3" => [110, 112], "2x5" => [100, 150]})
+    assert_equal "2x3", chosen_at_a_rate({"2x3" => [101, 180], "2x5" => [100, 110]})
+    assert_empty @asked
+  end
+
   test "today's setting stays when none meets the constraints" do
     assert_equal "1x5", chosen(forecast("1x5", 100), forecast("2x5", 150), goals: [Goal.read("99% < 1ms")])
   end

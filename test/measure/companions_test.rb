@@ -26,12 +26,13 @@ class CompanionsTest < TunerTest
     assert_empty settings("1x1", workers: [1])
   end
 
-  test "an app that collects much garbage is recorded with many threads, too" do
+  test "an app that collects much garbage is recorded with more numbers of threads, too" do
     collecting = ->(today, workers: [1, 2], gc_ratio: 0.3) { Companions.of(topology(today), workers, gc_ratio:).map(&:to_s) }
-    assert_equal %w[2x1 2x8], collecting.call("1x1")
-    assert_equal %w[2x1 1x3 2x8], collecting.call("2x3")
-    assert_equal %w[1x1 1x8], collecting.call("1x3", workers: [1])
-    assert_equal settings("2x8"), collecting.call("2x8")
+    assert_equal %w[2x1 2x5 2x8], collecting.call("1x1")
+    assert_equal %w[2x1 1x3 2x5 2x8], collecting.call("2x3")
+    assert_equal %w[1x1 1x5 1x8], collecting.call("1x3", workers: [1])
+    assert_equal %w[1x1 2x16 2x1 2x5 2x8], collecting.call("1x16")
+    assert_equal settings("2x8") + %w[2x5], collecting.call("2x8")
     assert_equal settings("2x3"), collecting.call("2x3", gc_ratio: 0.1)
   end
 

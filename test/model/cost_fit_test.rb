@@ -40,6 +40,12 @@ class CostFitTest < TunerTest
     assert_in_delta 9.5 / 9, two.cpu_ratio(topology("1x5"))
   end
 
+  test "an app that collects much takes as much CPU as was seen at that many threads, and nothing is known beyond" do
+    collecting = fit(cost("1x1", 6, gc_ms: 4), cost("1x4", 3, gc_ms: 4), cost("1x9", 4, gc_ms: 4))
+    {"1x1" => 1.0, "1x4" => 0.5, "1x9" => 4.0 / 6, "1x16" => 4.0 / 6}.each { |text, ratio| assert_in_delta ratio, collecting.cpu_ratio(topology(text)), 1e-9, text }
+    assert_in_delta 13.0 / 18, fit(cost("1x1", 6, gc_ms: 1), cost("1x4", 3, gc_ms: 1), cost("1x9", 4, gc_ms: 1)).cpu_ratio(topology("1x4"))
+  end
+
   test "a setting is like what was recorded in the same kind of process" do
     all = fit(cost("1x5", 10, gc_ms: 4, switches: 10), cost("1x1", 10, gc_ms: 4, switches: 1), cost("2x5", 8, gc_ms: 1, switches: 10))
     assert_equal [0.8, 0.25], [all.cpu_ratio(topology("4x2")), all.gc_ratio(topology("4x2"))]

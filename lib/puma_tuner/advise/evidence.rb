@@ -18,7 +18,8 @@ module PumaTuner
       # @return [Array<Statement>]
       def statements
         advised = predicted(:advised, chosen) if chosen && !@choice.stay?
-        [*doubts, predicted(:today, @choice.today), advised, why, rule_of_thumb, constraints, load, assumed]
+        [*doubts, predicted(:today, @choice.today), advised, why, *worse_with_more, rule_of_thumb, constraints, load,
+          assumed]
           .compact.freeze
       end
 
@@ -58,6 +59,16 @@ module PumaTuner
         Statement.of(:little_better, open: @choice.open?, topology: best.topology, per_s: best.throughput_per_s,
           p99_ns: best.p99_ns, slots_count: best.topology.slots_count,
           instead_count: chosen.topology.slots_count, **not_more)
+      end
+
+      # Those with fewer slots, which would have been taken.
+      def worse_with_more
+        return [] if chosen.nil? || @choice.stay? || @choice.goals?
+        fewer = @choice.not_with_more.select { |cell, _| cell.topology.slots_count < chosen.topology.slots_count }
+        fewer.map do |cell, more, top|
+          Statement.of(:worse_with_more, topology: cell.topology, load_ratio: Choice::MORE_LOAD_FACTOR,
+            p99_ns: more.p99_ns, top: top.topology, top_p99_ns: top.p99_ns)
+        end
       end
 
       # Beyond the margin by its middle, it is the interval that promises nothing.

@@ -128,6 +128,15 @@ module PumaTuner
             .transform_values { |name| sweep.ratio(forecast, today, name) })
       end
 
+      # @param factor [Float]
+      # @param forecasts [Array<Predict::Forecast>] of the sweep
+      # @return [Predict::Sweep, nil] the same settings, and today's, under a load that is so many times as heavy; nil
+      #   where nothing can be forecast. Unlike all else it is there of a model that can't be trusted, too.
+      def sweep_under(factor, forecasts)
+        arrivals = today.scenario.arrivals.times(factor)
+        @sweeper&.call([today, *forecasts].uniq.map { |one| one.scenario.with(arrivals:) })
+      end
+
       private
 
       def version(text) = (Gem::Version.new(text) if text && Gem::Version.correct?(text))

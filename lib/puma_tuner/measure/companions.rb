@@ -8,11 +8,12 @@ module PumaTuner
       # Requests to endpoints that the other recording does not have, at most: rare ones may be missing in either.
       OTHER_REQUESTS_RATIO_MAX = 0.1
 
-      # An app that collects garbage for more of its CPU than this is recorded with many threads, too: how often Ruby
-      # collects follows how full each heap is, and heaps grow in steps, the sooner the more requests are under way. One
-      # was seen to collect for 1.5, 2.4 and 0.9 ms of a request at 1, 3 and 16 threads. A judgement.
+      # An app that collects garbage for more of its CPU than this is recorded with more numbers of threads, too: how
+      # often Ruby collects follows how full each heap is, and heaps grow in steps, the sooner the more requests are
+      # under way. One bore 444, 820, 1,434, 1,269 and 889 requests/s at 2x1, 2x3, 2x5, 2x8 and 2x16, which no curve
+      # between the ends tells. A judgement.
       COLLECTING_RATIO = 0.2
-      MANY_THREADS_COUNT = 8
+      MORE_THREADS_COUNTS = [5, 8].freeze
 
       module_function
 
@@ -25,10 +26,12 @@ module PumaTuner
       # @return [Array<Topology>]
       def of(today, workers, gc_ratio: 0.0)
         others = workers - [today.workers_count]
-        many = [today.with(threads_count: MANY_THREADS_COUNT)]
-        many = [Topology.from(2, MANY_THREADS_COUNT)] if today.workers_count == 1 && others.any?
-        many = [] unless gc_ratio > COLLECTING_RATIO && today.threads_count < MANY_THREADS_COUNT
-        [*usual(today, others), *many].uniq - [today]
+        wanted = usual(today, others)
+        if gc_ratio > COLLECTING_RATIO
+          workers_count = (today.workers_count == 1 && others.any?) ? 2 : today.workers_count
+          wanted += MORE_THREADS_COUNTS.map { |threads_count| Topology.from(workers_count, threads_count) }
+        end
+        wanted.uniq - [today]
       end
 
       def usual(today, other_workers)

@@ -25,6 +25,9 @@ module PumaTuner
       # A load below the recorded part load is taken to cost no more than so many times of what that added. A judgement.
       BEYOND_FACTOR_MAX = 1.5
 
+      # An app collects much that does so for more of its CPU, as Measure::Companions has it. A judgement.
+      COLLECTING_RATIO = 0.2
+
       # @param costs [Array<Cost>] of the recordings; the first is the one whose requests are replayed
       # @param machine [Machine]
       # @param part_load [Cost, nil] at the first one's setting
@@ -50,10 +53,16 @@ module PumaTuner
         end
       end
 
+      # It is the same with any number of threads, but for an app that collects much: what it makes garbage of has to be
+      # found in its heap, and a heap that was grown has more places that are free, and other memory. Such an app took
+      # 1.4, 1.2 and 0.9 ms of CPU besides collections at 2x3, 2x1 and 2x8.
+      #
       # @param topology [Topology]
       # @return [Float] by what the recorded bursts are multiplied there, less the switches that are simulated
       def cpu_ratio(topology)
-        means_ns = alike(topology).map { |cost| cost.cpu_ns - switch_cpu_ns * cost.switches_count }
+        own_cpu_ns = ->(cost) { cost.cpu_ns - switch_cpu_ns * cost.switches_count }
+        return seen_there(topology, &own_cpu_ns) / @own.cpu_ns if collecting?
+        means_ns = alike(topology).map(&own_cpu_ns)
         means_ns.sum.fdiv(means_ns.size) / @own.cpu_ns
       end
 
@@ -80,8 +89,7 @@ module PumaTuner
       # @return [Float] by what recorded garbage collection is multiplied there
       def gc_ratio(topology)
         return 1.0 unless gc?
-        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }
-          .transform_values { |costs| costs.sum(&:gc_ns).fdiv(costs.size) }.sort
+        points = points(topology, &:gc_ns)
         at = Math.sqrt(topology.threads_count)
         along((at > points.last.first) ? rising(points) : points, at) / @own.gc_ns
       end
@@ -91,10 +99,7 @@ module PumaTuner
       # @param topology [Topology]
       # @return [Float] by what recorded waits for IO are multiplied there
       def io_ratio(topology)
-        return 1.0 unless @own.io_ns.positive?
-        points = alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }
-          .transform_values { |costs| costs.sum(&:io_ns).fdiv(costs.size) }.sort
-        along(points, Math.sqrt(topology.threads_count).clamp(points.first.first, points.last.first)) / @own.io_ns
+        @own.io_ns.positive? ? seen_there(topology, &:io_ns) / @own.io_ns : 1.0
       end
 
       # The way in which a recorded request is to be changed.
@@ -171,6 +176,22 @@ module PumaTuner
         same = @costs.select { |cost| cost.cluster? == (topology.workers_count > 1) }
         same.empty? ? @costs : same
       end
+
+      # @yieldparam cost [Cost]
+      # @return [Array<Array(Float, Float)>] square roots of the recorded numbers of threads, ascending, and what was
+      #   seen there
+      def points(topology)
+        alike(topology).group_by { |cost| Math.sqrt(cost.topology.threads_count) }
+          .transform_values { |costs| costs.sum { |cost| yield(cost) }.fdiv(costs.size) }.sort
+      end
+
+      # @return [Float] between the recorded numbers of threads, and never beyond them
+      def seen_there(topology, &)
+        points = points(topology, &)
+        along(points, Math.sqrt(topology.threads_count).clamp(points.first.first, points.last.first))
+      end
+
+      def collecting? = gc? && @own.gc_ns > COLLECTING_RATIO * (@own.cpu_ns + @own.gc_ns)
 
       def gc? = @own.gc_ns.to_i.positive? && @costs.none? { |cost| cost.gc_ns.nil? }
 

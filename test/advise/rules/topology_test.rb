@@ -99,6 +99,30 @@ class TopologyRuleTest < TunerTest
     assert_match(/does not reproduce the recording at 1x8/, advice.evidence.first)
   end
 
+  # Of a model that misses by 20%, asked about an open load; at_more: its forecasts of p99 in ms where the load is heavier.
+  def advice_at_a_rate(at_more, error_ratio: 0.2, **constraints)
+    forecasts = ->(arrivals, tails) { sweep(*tails.map { |text, p99_ms| forecast(text, arrivals.rate_per_s, p99_ms:, arrivals:) }) }
+    asked = @asked = []
+    sweeper = ->(scenarios) { forecasts.call(asked.concat(scenarios.map(&:arrivals)).last, at_more) }
+    at_the_rate = forecasts.call(Model::Arrivals.open(100), {"2x3" => 100, "2x5" => 60, "2x8" => 70}).with(self_check: missing(error_ratio))
+    told(Advise::Rules::Topology.new(Advise::Situation.new(workload, at_the_rate, constraints: Advise::Constraints.new(**constraints), sweeper:)).call.first)
+  end
+
+  test "of an open load, what is also the best with a load that is as much heavier as the model is off is recommended for all that" do
+    advice = advice_at_a_rate({"2x3" => 200, "2x5" => 90, "2x8" => 100})
+    assert_equal topology("2x5"), advice.topology
+    assert_equal [Model::Arrivals.open(120)] * 3, @asked
+    assert_equal "2x5 is advised for all that, as it is also the best with 120.0% of this load: an app that bears less than its model meets a load as the model meets a heavier one.",
+      advice.evidence.last
+  end
+
+  test "and where another one is, or there are goals, it is to be measured first" do
+    [advice_at_a_rate({"2x3" => 200, "2x5" => 150, "2x8" => 100}), advice_at_a_rate({"2x3" => 200, "2x5" => 90, "2x8" => 100}, goals: [Goal.read("99% < 95ms")])].each do |advice|
+      assert_nil advice.topology
+      assert_match(/\ANo setting is recommended without a measurement/, advice.title)
+    end
+  end
+
   test "unknown memory is told as processes" do
     assert_equal "2 workers, today 1 (memory unknown); room for 6 database connections, today 5",
       advice(forecast("1x5", 100), forecast("2x3", 150)).cost

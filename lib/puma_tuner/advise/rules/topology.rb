@@ -5,24 +5,28 @@ module PumaTuner
     module Rules
       # Recommends workers and threads; also when the recommendation is to leave them as they are.
       #
-      # Evidence: a sweep that holds today's topology. Nothing is recommended while the model is more than 15% off the
-      # throughput of a recorded setting (Predict::SelfCheck). Only what has a steady state is recommended, or, where
-      # nothing has one, what bears the most. Threshold: what is gained must be sure, and settings within 2% of
-      # each other are equal, see Choice. Effect: throughput, p50 and p99, predicted over today's predicted.
-      # Cost: memory, or processes where memory is unknown; database connections. Undo: today's options.
+      # Evidence: a sweep that holds today's topology. While the model is more than 15% off the throughput of a recorded
+      # setting (Predict::SelfCheck), nothing is recommended but what is the best of an open load for all that (see
+      # off_factors). Only what has a steady state is recommended, or, where nothing has one, what bears the most.
+      # Threshold: what is gained must be sure, and settings within 2% of each other are equal, see Choice. Effect:
+      # throughput, p50 and p99, predicted over today's predicted. Cost: memory, or processes where memory is unknown;
+      # database connections. Undo: today's options.
       class Topology < Rule
         PRIORITY = 100
 
         def call
           @sweep = sweep
-          @choice = Choice.new(sweep, @constraints)
+          @choice = Choice.new(sweep, @constraints, with_more: method(:with_more))
           @chosen = @choice.forecast
           @today = @choice.today
           evidence = Evidence.new(workload, sweep, @choice, @constraints)
           return [to_bear_more(evidence) || nothing_to_recommend(evidence.statements)] unless @chosen
-          return [to_measure([*evidence.doubts, *evidence.constraints].freeze)] unless sweep.trusted?
+          unless sweep.trusted? || best_for_all_that?
+            return [to_measure([*evidence.doubts, *evidence.constraints].freeze)]
+          end
           return [pool_first(evidence.statements)] if threads_for_a_pool?
-          [go(title:, evidence: evidence.statements, throughput_ratio: ratio(:throughput_per_s))]
+          [go(title:, evidence: [*evidence.statements, *for_all_that].freeze,
+            throughput_ratio: ratio(:throughput_per_s))]
         end
 
         private
@@ -31,6 +35,30 @@ module PumaTuner
           Advice.new(rule: rule_name, title:, evidence:, topology: @chosen.topology, throughput_ratio:,
             p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns), change: options(@chosen), cost:,
             undo: options(@today), lines:, factors: {"topology" => @chosen.topology.to_s}.freeze)
+        end
+
+        def with_more(forecasts) = @situation.sweep_under(Choice::MORE_LOAD_FACTOR, forecasts)
+
+        # An app that bears so much less than its model meets an open load as the model would meet one that is so much
+        # heavier. What is a gain with both is so whichever is right; that nothing is, is no such finding.
+        #
+        # @return [Array<Float>] simulated throughput over recorded, of the settings that are too far off: the least and
+        #   the most
+        def off_factors
+          sweep.self_check.far_off.map { |setting| 1 + setting.figure("throughput").error_ratio }.minmax.uniq
+        end
+
+        def best_for_all_that?
+          return false if @choice.goals? || !@choice.open? || @choice.stay?
+          off_factors.all? do |factor|
+            beside = @situation.sweep_under(factor, @choice.cells) or break false
+            Choice.new(beside, @constraints).forecast&.topology == @chosen.topology
+          end
+        end
+
+        # @return [Statement, nil] why something is recommended by a model that is far off
+        def for_all_that
+          say(:best_for_all_that, advised: @chosen.topology, load_ratios: off_factors) unless sweep.trusted?
         end
 
         # Nothing bears the load, and today's setting bears less than another one.
