@@ -410,7 +410,7 @@ module AdviceCheck
     def measured_first(shape, list, rate_per_s)
       change = list.advice.find { |advice| advice.rule == "topology" }&.change
       return {} unless change&.kind == :measure
-      topologies = change.facts.fetch(:topologies)
+      topologies = change.facts.fetch("topologies")
       @say.call("#{shape.name}: measures #{topologies.join(", ")}, as it was advised to")
       verdict = proof(shape, topologies, rate_per_s).call { |*| nil }
       comparisons = topologies.drop(1).filter_map { |name| verdict.comparison(name, "p99") }
