@@ -65,7 +65,8 @@ module AdviceCheck
 
     def begin_run
       @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => Bench::Provenance::COMMIT, "at" => Time.now.to_i,
-        "turns_per_ms" => Validation::Speed.best.round, "leg_rounds_count" => Measured::LEG_ROUNDS_COUNT, "machine" => @machine.to_document.transform_keys(&:to_s))
+        "turns_per_ms" => Validation::Speed.best.round, "leg_rounds_count" => Measured::LEG_ROUNDS_COUNT,
+        "machine" => @machine.to_document.transform_keys(&:to_s))
     end
 
     # With the machine and the commit of when the measuring began.
@@ -74,8 +75,8 @@ module AdviceCheck
       machine = PumaTuner::Probe::MachineFacts.from_document(run.fetch("machine"))
       measured = @shapes.map { |shape| Measured.new(@journal, shape, @options.form) }
       starved = Shapes::STARVED_AT.map { |start| @journal.at("starved", start.to_s) }
-      Page.new(machine:, at: Time.at(run.fetch("at")), commit: run.fetch("commit"), leg_rounds_count: run["leg_rounds_count"], form: @options.form, measured:, starved:,
-        verdicts: Judge.verdicts(measured.flat_map(&:cases), starved))
+      Page.new(machine:, at: Time.at(run.fetch("at")), commit: run.fetch("commit"), form: @options.form, measured:, starved:,
+        leg_rounds_count: run["leg_rounds_count"], verdicts: Judge.verdicts(measured.flat_map(&:cases), starved))
     end
   end
 end

@@ -200,8 +200,8 @@ module AdviceCheck
     # @return [Hash, nil] see Journal
     def trial(name, round) = @journal.at("trial", "#{@shape.name}/#{name}", round)
 
-    # Two servers of one setting differ for as long as they live, by up to a tenth: so rounds are spread over several of each. After each such leg, who was shown
-    # to be behind by then is left out.
+    # Two servers of one setting differ for as long as they live, by up to a tenth: so rounds are spread over several of
+    # each. After each such leg, who was shown to be behind by then is left out.
     LEG_ROUNDS_COUNT = 10
 
     # @return [Array<String>] that are to be measured in a round
@@ -237,7 +237,8 @@ module AdviceCheck
 
     # @return [Rounds] of trials that count
     def rounds
-      Rounds.new((0...rounds_count).map { |round| counting(running(round), round) }, contenders: running([rounds_count - 1, 0].max) - [AGAIN])
+      contenders = running([rounds_count - 1, 0].max) - [AGAIN]
+      Rounds.new((0...rounds_count).map { |round| counting(running(round), round) }, contenders:)
     end
 
     # @return [Boolean]
@@ -354,16 +355,15 @@ module AdviceCheck
     end
 
     def finals(servers, measured)
-      leg = 0
-      until (rounds = measured.leg(leg)).none?
+      (0..).each do |leg|
+        rounds = measured.leg(leg)
+        break if rounds.none?
         names = measured.running(rounds.first)
-        unless rounds.all? { |round| names.all? { |name| measured.trial(name, round) } }
-          servers.run(measured.servers.slice(*names)) do
-            names.each { |name| servers.capacity_per_s(name, @form.pilot_s) } # to warm them up
-            rounds.each { |round| round(servers, measured, round) }
-          end
+        next if rounds.all? { |round| names.all? { |name| measured.trial(name, round) } }
+        servers.run(measured.servers.slice(*names)) do
+          names.each { |name| servers.capacity_per_s(name, @form.pilot_s) } # to warm them up
+          rounds.each { |round| round(servers, measured, round) }
         end
-        leg += 1
       end
     end
 
@@ -401,12 +401,13 @@ module AdviceCheck
       @say.call("#{shape.name}: advice from #{start}, for #{measured.rate_per_s.round} requests/s")
       sweep, list = Asked.of(record(shape, start), @form.grid, rate_per_s: measured.rate_per_s)
       predicted = sweep.forecasts.to_h { |forecast| [forecast.topology.to_s, forecast.p99_ns&.value] }
-      @journal.add("kind" => "advice", "key" => "#{shape.name}/#{start_name}", **told(list, start), **measured_first(shape, list, measured.rate_per_s),
-        "rate_per_s" => measured.rate_per_s, "predicted" => predicted, "commit" => Bench::Provenance::COMMIT)
+      @journal.add("kind" => "advice", "key" => "#{shape.name}/#{start_name}", **told(list, start),
+        **measured_first(shape, list, measured.rate_per_s), "rate_per_s" => measured.rate_per_s, "predicted" => predicted,
+        "commit" => Bench::Provenance::COMMIT)
     end
 
-    # What advice to measure first leads to: the settings that it names are proven, as its reader would by the command that it names, and the best that was
-    # shown to be better than today's is taken; today's, where none was.
+    # What advice to measure first leads to: the settings that it names are proven, as its reader would do with the
+    # command that it names. The best that was shown to be better than today's is taken; today's, where none was.
     def measured_first(shape, list, rate_per_s)
       change = list.advice.find { |advice| advice.rule == "topology" }&.change
       return {} unless change&.kind == :measure
@@ -415,23 +416,27 @@ module AdviceCheck
       verdict = proof(shape, topologies, rate_per_s).call { |*| nil }
       comparisons = topologies.drop(1).filter_map { |name| verdict.comparison(name, "p99") }
       best = comparisons.select { |one| one.outcome == :better }.min_by { |one| one.ratio.value }
-      {"advised" => best&.variant || topologies.first, "measured_first" => comparisons.to_h { |one| [one.variant, one.ratio.to_h.slice(:value, :low, :high)] }}
+      ratios = comparisons.to_h { |one| [one.variant, one.ratio.to_h.slice(:value, :low, :high)] }
+      {"advised" => best&.variant || topologies.first, "measured_first" => ratios}
     rescue PumaTuner::MeasurementFailed => error
       {"measured_first" => {}, "reason" => error.message.lines.first.chomp}
     end
 
-    # With 8 rounds of twice the length a p99 that is a fifth longer was not shown to be: 0.90 (0.70 to 1.13) of 2x5 over 2x3 of lock.
+    # 8 rounds of twice the length showed nothing of lock: 2x5 had 0.90 (0.70 to 1.13) of the p99 of 2x3.
     PROOF_ROUNDS_COUNT = 24
 
+    PROOF_METRICS = PumaTuner::Prove::Metric::SERVED.select { |metric| %w[throughput p50 p99].include?(metric.name) }
+
     def proof(shape, topologies, rate_per_s)
-      variants = topologies.map { |topology| PumaTuner::Prove::Variant.new(name: topology, factors: {"topology" => topology}) }
+      variants = topologies.map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"topology" => name}) }
       command = @commands.command(shape)
-      traffic = PumaTuner::Load::Traffic.new(mix: shape.workload.mix, generator: PumaTuner::Load::Native.new, connections_count: Servers::CONNECTIONS_COUNT, seed: 1,
-        arrivals: PumaTuner::Load::Arrivals.open(rate_per_s))
-      PumaTuner::Prove::Setup.served(variants, preparation: PumaTuner::Prove::Preparation.new(variants:, command:, folder: nil), traffic:,
-        times: PumaTuner::Tuner.trial_times(warmup_s: @form.warmup_s, duration_s: @form.trial_s, boot_limit_s: Validation::Session::BOOT_LIMIT_S),
-        looks: PumaTuner::Prove::Looks.fixed(PROOF_ROUNDS_COUNT), metrics: PumaTuner::Prove::Metric::SERVED.select { |metric| %w[throughput p50 p99].include?(metric.name) },
-        bodies_may_differ: true, primary: "p99", seed: 1).proof
+      traffic = PumaTuner::Load::Traffic.new(mix: shape.workload.mix, generator: PumaTuner::Load::Native.new,
+        connections_count: Servers::CONNECTIONS_COUNT, seed: 1, arrivals: PumaTuner::Load::Arrivals.open(rate_per_s))
+      times = PumaTuner::Tuner.trial_times(warmup_s: @form.warmup_s, duration_s: @form.trial_s,
+        boot_limit_s: Validation::Session::BOOT_LIMIT_S)
+      PumaTuner::Prove::Setup.served(variants, traffic:, times:, metrics: PROOF_METRICS, primary: "p99", seed: 1,
+        preparation: PumaTuner::Prove::Preparation.new(variants:, command:, folder: nil),
+        looks: PumaTuner::Prove::Looks.fixed(PROOF_ROUNDS_COUNT), bodies_may_differ: true).proof
     end
 
     # Advice that names no setting leaves it as it is.

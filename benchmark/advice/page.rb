@@ -78,7 +78,8 @@ module AdviceCheck
       rows = @measured.flat_map do |measured|
         bests = measured.rounds.bests.compact.uniq.join(", ")
         measured.cases.map do |one|
-          [one.shape, one.start_name, one.start, "#{one.advised}#{" (measured)" if measured.advice(one.start_name)["measured_first"]}", bests, over_best(one), Bench::OUTCOMES.fetch(one.near_best), over_start(one), Bench::OUTCOMES.fetch(one.no_worse)]
+          advised = "#{one.advised}#{" (measured)" if measured.advice(one.start_name)["measured_first"]}"
+          [one.shape, one.start_name, one.start, advised, bests, over_best(one), Bench::OUTCOMES.fetch(one.near_best), over_start(one), Bench::OUTCOMES.fetch(one.no_worse)]
         end
       end
       Bench::Markdown.table(["shape", "starting point", "start", "advised", "best", "over the best %", "outcome", "over the start %", "outcome"], rows, left_count: 5)
@@ -90,13 +91,14 @@ module AdviceCheck
         measured.starts.map do |name, start|
           advice = measured.advice(name)
           ratios = advice["measured_first"] or next
-          shown = ratios.map { |setting, ratio| "#{setting} #{percent(PumaTuner::Stats::Estimate.new(**ratio.transform_keys(&:to_sym), level_ratio: 0.95, samples_count: nil))}%" }
+          shown = ratios.map { |setting, ratio| "#{setting} #{range(*ratio.values_at("value", "low", "high"))}%" }
           "#{measured.shape.name} from #{start}: #{shown.any? ? shown.join(", ") : advice["reason"]}"
         end
       end.compact
       return if told.empty?
-      "*Measured*: there the model misses what was recorded, and the advice is to measure the settings that it names. That was done, by a proof of " \
-        "#{Measurement::PROOF_ROUNDS_COUNT} rounds of its own, and what was shown to be better than the start's p99 was taken (p99 over the start's: #{told.join("; ")})."
+      "*Measured*: there the model misses what was recorded, and the advice is to measure the settings that it names. " \
+        "That was done, by a proof of its own, of #{Measurement::PROOF_ROUNDS_COUNT} rounds, and what was shown to be " \
+        "better than the start was taken (p99 over the start's: #{told.join("; ")})."
     end
 
     def over_best(one) = one.unrivalled ? "no other" : percent(one.over_best)
@@ -158,8 +160,12 @@ module AdviceCheck
     def milliseconds(ns) = ns ? format("%.1f", ns / 1e6) : "-"
 
     def percent(estimate)
-      return "-" unless estimate
-      value, low, high = [estimate.value, estimate.low, estimate.high].map { |ratio| Bench::Markdown.signed(100 * (ratio - 1)) }
+      estimate ? range(estimate.value, estimate.low, estimate.high) : "-"
+    end
+
+    # @return [String] ratios, as what they are over 1 in percent
+    def range(*ratios)
+      value, low, high = ratios.map { |ratio| Bench::Markdown.signed(100 * (ratio - 1)) }
       "#{value} (#{low} to #{high})"
     end
   end

@@ -133,7 +133,9 @@ class ChoiceTest < TunerTest
 
   # @param tails_ms [Hash{String => Array(Numeric, Numeric)}] p99 at the rate, and with more of it; today's first
   def chosen_at_a_rate(tails_ms)
-    cells = ->(index) { tails_ms.map { |text, tails| forecast(text, 100, p99_ms: tails[index], arrivals: Model::Arrivals.open(100 + 15 * index)) } }
+    cells = lambda do |index|
+      tails_ms.map { |text, tails| forecast(text, 100, p99_ms: tails[index], arrivals: Model::Arrivals.open(100 + 15 * index)) }
+    end
     asked = @asked = []
     with_more = ->(near) { asked << near.map { |one| one.topology.to_s } and sweep(*cells.call(1)) }
     Advise::Choice.new(sweep(*cells.call(0)), Advise::Constraints.new, with_more:).forecast.topology.to_s

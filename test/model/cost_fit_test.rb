@@ -42,7 +42,9 @@ class CostFitTest < TunerTest
 
   test "an app that collects much takes as much CPU as was seen at that many threads, and nothing is known beyond" do
     collecting = fit(cost("1x1", 6, gc_ms: 4), cost("1x4", 3, gc_ms: 4), cost("1x9", 4, gc_ms: 4))
-    {"1x1" => 1.0, "1x4" => 0.5, "1x9" => 4.0 / 6, "1x16" => 4.0 / 6}.each { |text, ratio| assert_in_delta ratio, collecting.cpu_ratio(topology(text)), 1e-9, text }
+    {"1x1" => 1.0, "1x4" => 0.5, "1x9" => 4.0 / 6, "1x16" => 4.0 / 6}.each do |text, ratio|
+      assert_in_delta ratio, collecting.cpu_ratio(topology(text)), 1e-9, text
+    end
     assert_in_delta 13.0 / 18, fit(cost("1x1", 6, gc_ms: 1), cost("1x4", 3, gc_ms: 1), cost("1x9", 4, gc_ms: 1)).cpu_ratio(topology("1x4"))
   end
 

@@ -34,7 +34,7 @@ module PumaTuner
 
       # So many times an open load has to be borne as well as it is. It is as much as a trusted model may miss of the
       # throughput (Predict::SelfCheck): a setting that bears so much less than its forecast meets the load like that.
-      # Of neighbours whose p99s were forecast 2% apart one was measured 19% slower (lock, `rake advice`).
+      # Of neighbours whose p99s were forecast 3% apart one was measured 19% slower (lock, `rake advice`).
       MORE_LOAD_FACTOR = 1 + Predict::SelfCheck::TRUSTED_RATIO
 
       # @param sweep [Predict::Sweep]
@@ -91,19 +91,17 @@ module PumaTuner
       # @return [Array<Predict::Forecast>] as good as the best; where nobody can promise that this is better than
       #   today's, as good as today's
       def equals
-        wanted = (allowed.include?(today) && !sure_gain?(best, today)) ? today : best
-        near = allowed.select { |cell| as_good?(cell, wanted) }
-        (wanted == today) ? near : near - not_with_more.map(&:first)
+        near - not_with_more.map(&:first)
       end
 
-      # Of those that are next to the best under the load, those that are not so with more of it.
+      # Of those that are next to the best under the load, those that are not so with more of it; none where today's is
+      # left for no gain.
       #
       # @return [Array<Array(Predict::Forecast, Predict::Forecast, Predict::Forecast)>] one, the same with more of the
       #   load, and the best with that
       def not_with_more
         @not_with_more ||= begin
-          near = open? ? allowed.select { |cell| as_good?(cell, best) } : []
-          sweep = @with_more&.call(near) if near.size > 1
+          sweep = @with_more&.call(near) if open? && wanted == best && near.size > 1
           more = near.to_h { |cell| [cell, sweep&.at(cell.topology)] }
           top = more.values.compact.select(&:steady?).min_by { |cell| cell.p99_ns.value }
           top ? more.filter_map { |cell, one| [cell, one, top] unless one.steady? && as_good?(one, top) } : []
@@ -164,6 +162,10 @@ module PumaTuner
       end
 
       private
+
+      def wanted = @wanted ||= (allowed.include?(today) && !sure_gain?(best, today)) ? today : best
+
+      def near = @near ||= allowed.select { |cell| as_good?(cell, wanted) }
 
       # What of equal ones the least is taken of.
       def cost(cell) = [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value]

@@ -10,8 +10,8 @@ module PumaTuner
 
       # An app that collects garbage for more of its CPU than this is recorded with more numbers of threads, too: how
       # often Ruby collects follows how full each heap is, and heaps grow in steps, the sooner the more requests are
-      # under way. One bore 444, 820, 1,434, 1,269 and 889 requests/s at 2x1, 2x3, 2x5, 2x8 and 2x16, which no curve
-      # between the ends tells. A judgement.
+      # under way. One (garbage of `rake advice`) bore 458, 820, 1,434, 1,269 and 889 requests/s at 2x1, 2x3, 2x5, 2x8
+      # and 2x16, which no curve between the ends tells. A judgement; Model::CostFit has it, too.
       COLLECTING_RATIO = 0.2
       MORE_THREADS_COUNTS = [5, 8].freeze
 

@@ -53,9 +53,9 @@ module PumaTuner
         end
       end
 
-      # It is the same with any number of threads, but for an app that collects much: what it makes garbage of has to be
-      # found in its heap, and a heap that was grown has more places that are free, and other memory. Such an app took
-      # 1.4, 1.2 and 0.9 ms of CPU besides collections at 2x3, 2x1 and 2x8.
+      # It is the same with any number of threads, but for an app that collects much, whose heap is another one with
+      # each. Such an app (garbage of `rake advice`, recorded from 2x3) took 1.4, 1.2 and 0.9 ms of CPU besides
+      # collections at 2x3, 2x1 and 2x8.
       #
       # @param topology [Topology]
       # @return [Float] by what the recorded bursts are multiplied there, less the switches that are simulated

@@ -45,9 +45,9 @@ module PumaTuner
             "p99 #{AdviceWords.duration(p99_ns)}; limited by #{LIMITS.fetch(bottleneck)}."
         },
         best_for_all_that: ->(advised:, load_ratios:) {
-          "#{advised} is advised for all that, as it is also the best with " \
-            "#{load_ratios.map { |ratio| Units.percent(ratio) }.join(" and with ")} of this load: an app that bears " \
-            "less than its model meets a load as the model meets a heavier one."
+          "#{advised} is recommended nevertheless, as it is the best with " \
+            "#{load_ratios.map { |ratio| Units.percent(ratio) }.join(" and with ")} of this load, too: an app that " \
+            "can take less than its model says meets a load as the model meets a heavier one."
         },
         none_better: ->(open:, constrained:) {
           "No other topology " \
@@ -61,8 +61,8 @@ module PumaTuner
         },
         worse_with_more: ->(topology:, load_ratio:, p99_ns:, top:, top_p99_ns:) {
           found = p99_ns ? "a p99 of #{AdviceWords.duration(p99_ns)}" : "no steady state"
-          "#{topology} has fewer slots and is as good, but has #{found} with #{Units.percent(load_ratio)} of this " \
-            "load, and #{top} one of #{AdviceWords.duration(top_p99_ns)}: the model may be so far off."
+          "#{topology} has fewer slots and is as good, but with #{Units.percent(load_ratio)} of this load it " \
+            "has #{found}, and #{top} one of #{AdviceWords.duration(top_p99_ns)}; forecasts may be that far off."
         },
         rule_of_thumb: ->(cpu_ratio:, threads_count:, topology:, predicted:, per_s:) {
           found = per_s ? "is predicted at #{AdviceWords.rate(per_s)}" : "has no steady state"
