@@ -314,8 +314,7 @@ module AdviceCheck
     end
 
     def call
-      Dir.mktmpdir("advice") do |folder|
-        @commands = Validation::Servers.new(turns_per_ms: @journal.run.fetch("turns_per_ms"), folder:)
+      with_commands do
         calibrate
         @shapes.each { |shape| measure(shape) }
         Shapes::STARVED_AT.each { |start| starve(start) }
@@ -324,13 +323,22 @@ module AdviceCheck
 
     # Asks for advice once more, from the recordings that are there. What is advised and was not measured to the end is measured then.
     def advise_again
-      @shapes.each do |shape|
-        measured = Measured.new(@journal, shape, @form)
-        measured.starts.each { |start_name, start| advise_from(measured, start_name, start) } if measured.rate_per_s
+      with_commands do
+        @shapes.each do |shape|
+          measured = Measured.new(@journal, shape, @form)
+          measured.starts.each { |start_name, start| advise_from(measured, start_name, start) } if measured.rate_per_s
+        end
       end
     end
 
     private
+
+    def with_commands
+      Dir.mktmpdir("advice") do |folder|
+        @commands = Validation::Servers.new(turns_per_ms: @journal.run.fetch("turns_per_ms"), folder:)
+        yield
+      end
+    end
 
     def starved? = Shapes::STARVED_AT.all? { |start| @journal.at("starved", start.to_s) }
 
