@@ -154,6 +154,16 @@ class ChoiceTest < TunerTest
     assert_empty @asked
   end
 
+  def collecting(forecast, gc_ratio) = forecast.with(budget: Probe::Budget.zero.with(cpu_ns: 1 - gc_ratio, gc_ns: gc_ratio))
+
+  test "where much garbage is collected, fewer slots are chosen of p99s that heaps make so different" do
+    open = Model::Arrivals.open(100)
+    cells = {"1x1" => 200, "2x3" => 40, "2x5" => 28, "2x8" => 20}.map { |text, tail_ms| forecast(text, 100, p99_ms: tail_ms, arrivals: open) }
+    assert_equal %w[2x5 2x8], [0.3, 0.1].map { |gc_ratio| chosen(*cells.map { |one| collecting(one, gc_ratio) }) }
+    assert_equal "2x8", chosen(*[cells.last, *cells[..2]].map { |one| collecting(one, 0.3) }), "today's is not left for that"
+    assert_equal "2x5", chosen(*[cells[2], cells[0], cells[3]].map { |one| collecting(one, 0.3) })
+  end
+
   test "today's setting stays when none meets the constraints" do
     assert_equal "1x5", chosen(forecast("1x5", 100), forecast("2x5", 150), goals: [Goal.read("99% < 1ms")])
   end

@@ -49,6 +49,13 @@ class TrialDecisionTest < TunerTest
     assert_nil kind_for { |_, canary| {queued_count: canary ? 9 : 6} }
   end
 
+  test "a longer queue of a canary that is asked for more, and serves more, is none of its doing" do
+    assert_nil kind_for { |_, canary| {queued_count: canary ? 9 : 1, latencies_ms: [10] * (canary ? 45 : 30)} }
+    assert_equal :queue, kind_for { |_, canary| {queued_count: canary ? 9 : 1, latencies_ms: [10] * (canary ? 25 : 30)} }
+    alone = plan(pids: [11])
+    assert_nil kind_for(alone) { |_, canary| {queued_count: canary ? 9 : 1, latencies_ms: [10] * (canary ? 45 : 30)} }
+  end
+
   test "a starved pool of connections ends it" do
     assert_equal :starved_pool, kind_for { |_, canary| {pool_ms: canary ? 30 : 2} }
     assert_nil kind_for { {pool_ms: 30} }

@@ -29,6 +29,13 @@ module PumaTuner
       # differ by less than the neighbours do.
       NEAR_P99_WITHIN_RATIO = 0.05
 
+      # The same of an app that collects much garbage, whose cost follows how full a server's heap happens to be. Of one
+      # such app (garbage of `rake advice`) three servers each served 921 to 1,401 requests/s in spans of two seconds at
+      # 2x5, and 838 to 1,406 at 2x8, so that a forecast from five seconds of each orders the two by chance. At two
+      # thirds of what a setting bears 15% more CPU makes a p99 about half as long again (M/M/1: 1.15 * 1/3 / (1 - 0.77)
+      # is 1.64).
+      NEAR_P99_COLLECTING_RATIO = 0.5
+
       # So many of the simulations with the same requests have to agree. A judgement.
       AGREEING_RATIO = 0.9
 
@@ -97,16 +104,24 @@ module PumaTuner
       # Of those that are next to the best under the load, those that are not so with more of it; none where today's is
       # left for no gain.
       #
+      # An app that collects much garbage is not asked, as what is found by chance differs the more, the more the load.
+      #
       # @return [Array<Array(Predict::Forecast, Predict::Forecast, Predict::Forecast)>] one, the same with more of the
       #   load, and the best with that
       def not_with_more
         @not_with_more ||= begin
-          sweep = @with_more&.call(near) if open? && wanted == best && near.size > 1
+          sweep = @with_more&.call(near) if open? && wanted == best && near.size > 1 && !collecting?
           more = near.to_h { |cell| [cell, sweep&.at(cell.topology)] }
           top = more.values.compact.select(&:steady?).min_by { |cell| cell.p99_ns.value }
           top ? more.filter_map { |cell, one| [cell, one, top] unless one.steady? && as_good?(one, top) } : []
         end
       end
+
+      # @return [Boolean] whether it collects so much garbage that a heap makes more of a difference than threads do
+      def collecting? = !!best&.budget&.collecting?
+
+      # @return [Float] by how much longer a p99 in an open loop may be than the best one's, to be as good
+      def near_p99_ratio = collecting? ? NEAR_P99_COLLECTING_RATIO : NEAR_P99_WITHIN_RATIO
 
       # @return [Boolean] whether one cell is better than another whatever the model gets wrong
       def sure_gain?(cell, over) = open? ? shorter_tail?(cell, over) : ratio(cell, over, :throughput_per_s).low > 1
@@ -165,7 +180,7 @@ module PumaTuner
 
       def wanted = @wanted ||= (allowed.include?(today) && !sure_gain?(best, today)) ? today : best
 
-      def near = @near ||= allowed.select { |cell| as_good?(cell, wanted) }
+      def near = @near ||= allowed.select { |cell| as_good?(cell, wanted, near_p99_ratio) }
 
       # What of equal ones the least is taken of.
       def cost(cell) = [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value]
@@ -189,8 +204,8 @@ module PumaTuner
       end
 
       # By their middles: what can't be proved, in either direction.
-      def as_good?(cell, other)
-        return cell.p99_ns.value <= other.p99_ns.value * (1 + NEAR_P99_WITHIN_RATIO) if open?
+      def as_good?(cell, other, p99_within_ratio = NEAR_P99_WITHIN_RATIO)
+        return cell.p99_ns.value <= other.p99_ns.value * (1 + p99_within_ratio) if open?
         cell.throughput_per_s.value >= other.throughput_per_s.value * (1 - EQUAL_WITHIN_RATIO)
       end
 

@@ -18,8 +18,8 @@ module PumaTuner
       # @return [Array<Statement>]
       def statements
         advised = predicted(:advised, chosen) if chosen && !@choice.stay?
-        [*doubts, predicted(:today, @choice.today), advised, why, *worse_with_more, rule_of_thumb, constraints, load,
-          assumed]
+        [*doubts, predicted(:today, @choice.today), advised, why, heaps_differ, *worse_with_more, rule_of_thumb,
+          constraints, load, assumed]
           .compact.freeze
       end
 
@@ -61,6 +61,13 @@ module PumaTuner
           instead_count: chosen.topology.slots_count, **not_more)
       end
 
+      # What is best by its forecast is not taken for a reason that a reader must know.
+      def heaps_differ
+        return if best.nil? || best == chosen || @choice.goals? || !@choice.open? || !@choice.collecting?
+        Statement.of(:heaps_differ, gc_ratio: best.budget.gc_ns.fdiv(best.budget.on_core_ns),
+          margin_ratio: @choice.near_p99_ratio)
+      end
+
       # Those with fewer slots, which would have been taken.
       def worse_with_more
         return [] if chosen.nil? || @choice.stay? || @choice.goals?
@@ -74,7 +81,7 @@ module PumaTuner
       # Beyond the margin by its middle, it is the interval that promises nothing.
       def not_more
         name, margin_ratio = if @choice.open?
-          [:p99_ns, Choice::NEAR_P99_WITHIN_RATIO]
+          [:p99_ns, @choice.near_p99_ratio]
         else
           [:throughput_per_s, Choice::EQUAL_WITHIN_RATIO]
         end

@@ -8,11 +8,9 @@ module PumaTuner
       # Requests to endpoints that the other recording does not have, at most: rare ones may be missing in either.
       OTHER_REQUESTS_RATIO_MAX = 0.1
 
-      # An app that collects garbage for more of its CPU than this is recorded with more numbers of threads, too: how
-      # often Ruby collects follows how full each heap is, and heaps grow in steps, the sooner the more requests are
-      # under way. One (garbage of `rake advice`) bore 458, 820, 1,434, 1,269 and 889 requests/s at 2x1, 2x3, 2x5, 2x8
-      # and 2x16, which no curve between the ends tells. A judgement; Model::CostFit has it, too.
-      COLLECTING_RATIO = 0.2
+      # An app that collects much garbage is recorded with these numbers of threads, too. One (garbage of `rake advice`)
+      # bore 458, 820, 1,434, 1,269 and 889 requests/s at 2x1, 2x3, 2x5, 2x8 and 2x16, which no curve between the ends
+      # tells.
       MORE_THREADS_COUNTS = [5, 8].freeze
 
       module_function
@@ -27,7 +25,7 @@ module PumaTuner
       def of(today, workers, gc_ratio: 0.0)
         others = workers - [today.workers_count]
         wanted = usual(today, others)
-        if gc_ratio > COLLECTING_RATIO
+        if gc_ratio > Probe::Budget::COLLECTING_RATIO
           workers_count = (today.workers_count == 1 && others.any?) ? 2 : today.workers_count
           wanted += MORE_THREADS_COUNTS.map { |threads_count| Topology.from(workers_count, threads_count) }
         end

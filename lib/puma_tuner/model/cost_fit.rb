@@ -25,9 +25,6 @@ module PumaTuner
       # A load below the recorded part load is taken to cost no more than so many times of what that added. A judgement.
       BEYOND_FACTOR_MAX = 1.5
 
-      # An app collects much that does so for more of its CPU, as Measure::Companions has it. A judgement.
-      COLLECTING_RATIO = 0.2
-
       # @param costs [Array<Cost>] of the recordings; the first is the one whose requests are replayed
       # @param machine [Machine]
       # @param part_load [Cost, nil] at the first one's setting
@@ -191,7 +188,7 @@ module PumaTuner
         along(points, Math.sqrt(topology.threads_count).clamp(points.first.first, points.last.first))
       end
 
-      def collecting? = gc? && @own.gc_ns > COLLECTING_RATIO * (@own.cpu_ns + @own.gc_ns)
+      def collecting? = gc? && @own.gc_ns > Probe::Budget::COLLECTING_RATIO * (@own.cpu_ns + @own.gc_ns)
 
       def gc? = @own.gc_ns.to_i.positive? && @costs.none? { |cost| cost.gc_ns.nil? }
 

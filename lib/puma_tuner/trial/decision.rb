@@ -85,13 +85,26 @@ module PumaTuner
         Statement.of(:miscounted, spawned: late.last.spawned_count, live: late.last.live_count)
       end
 
+      # Connections that are kept alive stay with a worker, so that chance may ask the canary for more than its fellows.
+      # A queue is its fault only where it does not serve more than they do, either.
       def queue
         late = lately(QUEUED_LOOKS) or return
         return unless late.all? { |look| look.queued_count > look.threads_count }
         fellows = @last.workers_of(@plan.pids - [@canary])
         usual = fellows.any? ? fellows.sum(&:queued_count).fdiv(fellows.size) : queued_before
-        Statement.of(:queue, queued: late.last.queued_count, usual:) if late.map(&:queued_count).min > 2 * usual
+        return if late.map(&:queued_count).min <= 2 * usual || served_more?(late)
+        Statement.of(:queue, queued: late.last.queued_count, usual:)
       end
+
+      # @param late [Array<WorkerReading>] the canary's
+      # @return [Boolean] whether it served more in a look than others did, who did the same for as long
+      def served_more?(late)
+        fellows = @plan.pids - [@canary]
+        others = @plan.alone? ? baseline : @readings.last(late.size).flat_map { |one| one.workers_of(fellows) }
+        others.any? && mean(late) > mean(others)
+      end
+
+      def mean(looks) = looks.sum(&:requests_count).fdiv(looks.size)
 
       # Of a process without fellows: while it had what is configured.
       def queued_before = baseline.map(&:queued_count).max || 0

@@ -59,6 +59,12 @@ module PumaTuner
             "#{AdviceWords.duration(p99_ns)}, with #{Units.counted(slots_count, "slot")} " \
             "instead of #{instead_count}: #{AdviceWords.not_more(open:, **difference)}."
         },
+        heaps_differ: ->(gc_ratio:, margin_ratio:) {
+          "The app collects garbage for #{Units.percent(gc_ratio)} of its CPU. How much that is follows how full a " \
+            "server's heap happens to be, and differs from start to start by more than a few threads make of it: of " \
+            "settings whose p99 is predicted at most #{Units.percent(margin_ratio)} apart the one with the fewest " \
+            "slots is taken."
+        },
         worse_with_more: ->(topology:, load_ratio:, p99_ns:, top:, top_p99_ns:) {
           found = p99_ns ? "a p99 of #{AdviceWords.duration(p99_ns)}" : "no steady state"
           "#{topology} has fewer slots and is as good, but with #{Units.percent(load_ratio)} of this load it " \

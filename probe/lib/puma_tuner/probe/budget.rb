@@ -23,6 +23,10 @@ module PumaTuner
     # idle_ns: a pool thread waiting for a request; outside the wall time
     # before_puma_ns: between the proxy's X-Request-Start and Puma, by two clocks; outside the wall time, nil without it
     Budget = Document.define(:wall_ns, *parts_ns, added: parts_ns) do
+      # An app that collects garbage for more of its CPU than this is at the mercy of its heap: how often Ruby collects
+      # follows how full each heap is, and heaps grow in steps, the sooner the more requests are under way. A judgement.
+      const_set(:COLLECTING_RATIO, 0.2)
+
       # Nanoseconds, whole ones or means; nil where they are not given.
       def initialize(wall_ns:, **parts_ns)
         super(**self.class.members.to_h { |member| [member, nil] }, wall_ns:, **parts_ns)
@@ -58,6 +62,9 @@ module PumaTuner
 
       # @return [Numeric, nil] nanoseconds on a core, garbage collection included; nil where one of the two is unknown
       def on_core_ns = cpu_ns && gc_ns && cpu_ns + gc_ns
+
+      # @return [Boolean] whether collecting garbage takes much of the CPU; false where that is not known
+      def collecting? = !on_core_ns.nil? && gc_ns > self.class::COLLECTING_RATIO * on_core_ns
 
       # @return [Numeric] wall time that no known part accounts for; negative when the parts claim too much
       def residual_ns = wall_ns - Parts::WALL.sum { |part| part_ns(part) || 0 }
