@@ -102,7 +102,8 @@ module PumaTuner
       def error_pages(run, traffic, lines, void)
         title = CspMeasured::ERROR_PAGES_TITLE
         run.part("statuses of #{title}") { ensure_statuses(lines) }
-        {title => run.served_proof(ERROR_PAGES, traffic: CspErrorTraffic.of(traffic), out: lines.method(:path), title:, allowed: ALLOWED, **FULL)}
+        # An error page has a body, and an answer 201 has none.
+        {title => run.served_proof(ERROR_PAGES, traffic: CspErrorTraffic.of(traffic), out: lines.method(:path), title:, allowed: ALLOWED, bodies_may_differ: true, **FULL)}
       rescue InvalidMeasurement => error
         void[title] = error.kept
         {}

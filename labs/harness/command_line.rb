@@ -161,6 +161,20 @@ module PumaTuner
           err.puts("summary: #{File.expand_path(path)}")
         end
       end
+
+      # puma_tuner lab keep: what stays of a run in the repository.
+      class Keep < CLI::Command
+        desc "Keep a lab's finding beside its README, and write it into that page"
+        argument :path, "of a finding, as `puma_tuner lab run` writes it"
+        example ["tmp/puma_tuner/finding.json"]
+
+        def call(path:, **)
+          finding = Document.read(path, :finding)
+          page = Lab::Page.new(Lab.find(finding.lab))
+          page.keep(finding)
+          out.puts("kept: #{page.kept}", "written: #{page.readme}")
+        end
+      end
     end
   end
 end

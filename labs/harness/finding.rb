@@ -30,24 +30,31 @@ module PumaTuner
     # conclusions: sentences, made from what was measured
     # verdicts: {name => Prove::Verdict}, whole
     # machine: when it began; command: to repeat it; started_at: ISO 8601
+    # commit: of the labs that measured it, nil where it can't be told; ruby: that ran the lab, as RUBY_DESCRIPTION has it;
+    #   both nil of a file of before they were kept
     # unknown: {what => why}
     # family_error_ratio: of all claims that intervals decide, together; nil without any, and of a file of before the
     #   rounds were kept, whose claims have their intervals at 95% each
     Finding = Document.define(:lab, :title, :question, :quick, :claims, :family_error_ratio, :tables, :charts,
       :conclusions, :verdicts, :machine, :command,
-      :started_at, :unknown, kind: :finding, added: %i[family_error_ratio],
+      :started_at, :unknown, :commit, :ruby, kind: :finding, added: %i[family_error_ratio commit ruby],
       nested: {claims: [Claim], tables: [Table], charts: [Chart], verdicts: {String => Prove::Verdict},
-               machine: Probe::MachineFacts}) do
-      def initialize(claims:, tables: [], charts: [], conclusions: [], verdicts: {}, unknown: {}, **fields)
+               machine: Probe::MachineFacts, commit: Commit}) do
+      def initialize(claims:, tables: [], charts: [], conclusions: [], verdicts: {}, unknown: {}, commit: nil, ruby: nil,
+        **fields)
         claims = Claim.family(claims).freeze
         decided = claims.select(&:by_interval?)
         family_error_ratio = (Claim::FAMILY_ERROR_RATIO if decided.any? && decided.all?(&:round_ratios))
-        super(**fields, claims:, family_error_ratio:, tables: tables.dup.freeze, charts: charts.dup.freeze,
-                        conclusions: conclusions.dup.freeze, verdicts: verdicts.dup.freeze, unknown: unknown.dup.freeze)
+        super(**fields, commit:, ruby:, claims:, family_error_ratio:, tables: tables.dup.freeze,
+                        charts: charts.dup.freeze, conclusions: conclusions.dup.freeze, verdicts: verdicts.dup.freeze,
+                        unknown: unknown.dup.freeze)
       end
 
       # @return [Array<Claim>] those that have intervals
       def claims_by_interval = claims.select(&:by_interval?)
+
+      # @return [Finding] the same without what its verdicts are made of: claims keep the ratios of their rounds
+      def short = with(verdicts: {})
 
       # @return [Array<Claim>] of counts that were not what they should be
       def broken_counts = claims.select { |claim| claim.outcome == Outcome::DIFFERS }

@@ -8,7 +8,8 @@ module PumaTuner
   module Lab
     # What a long run has measured so far, in a folder beside its finding: an interruption then costs no more than the
     # round, or the part, at hand. A run that goes on takes up what was planned the same, in the same version of the lab
-    # and on a machine of the same kind; everything else is measured anew.
+    # and on a machine of the same kind; everything else is measured anew. A finding is of one commit: what another has
+    # measured is refused.
     class Kept
       # Of short runs nothing is kept.
       module Nothing
@@ -24,22 +25,33 @@ module PumaTuner
       # @param lab [Object]
       # @param folder [String] made when there is something to keep
       # @param options [Hash] of the run
+      # @param commit [Commit, nil] that measures
       # @return [Kept]
-      def self.of(lab, folder, **options)
+      # @raise [UsageError] when the folder has parts of another commit
+      def self.of(lab, folder, commit: Commit.of(FOLDER), **options)
         machine = Probe::MachineFacts.read
-        files = Dir[File.join(Lab.folder_of(lab), "**/*")]
-          .select { |path| File.file?(path) && !path.end_with?(".md") }.sort
-        new(folder, same: {"lab" => lab.name, "options" => options.to_a, "version" => [VERSION, RUBY_VERSION],
-                           "machine" => [machine.cpu_model, machine.cores_count],
-                           "files" => Digest::SHA256.hexdigest(files.map { |path| File.binread(path) }.join)})
+        new(folder, commit:, same: {"lab" => lab.name, "options" => options.to_a, "version" => [VERSION, RUBY_VERSION],
+                                    "machine" => [machine.cpu_model, machine.cores_count],
+                                    "files" => checksum(Lab.folder_of(lab))})
       end
+
+      # Of what is measured and measures: neither pages nor kept findings, of other labs in the folder, too.
+      def self.checksum(folder)
+        files = Dir["**/*", base: folder].grep_v(%r{\.md\z|\Afindings/}).sort.map { |path| File.join(folder, path) }
+        Digest::SHA256.hexdigest(files.select { |path| File.file?(path) }.map { |path| File.binread(path) }.join)
+      end
+      private_class_method :checksum
 
       # @param folder [String] made when there is something to keep
       # @param same [Hash{String => Object}] what must be the same for a run to go on
-      def initialize(folder, same:)
+      # @param commit [Commit, nil]
+      # @raise [UsageError] when the folder has parts of another commit
+      def initialize(folder, same:, commit: nil)
         @folder = folder
         @same = JSON.generate(same)
+        @commit = Provenance.words(commit)
         @names = Hash.new(0)
+        ensure_same_commit
       end
 
       # @return [Boolean] whether there is something
@@ -70,11 +82,22 @@ module PumaTuner
 
       private
 
+      def commit_file = File.join(@folder, "commit")
+
+      def ensure_same_commit
+        return unless any?
+        kept = File.file?(commit_file) ? File.read(commit_file) : "a commit that is not told"
+        return if kept == @commit
+        raise UsageError, "#{@folder} was measured with #{kept}, and this is #{@commit}: a finding is of one commit. " \
+          "Check that one out to go on, or remove the folder to begin anew."
+      end
+
       # The same title comes with the same plan twice only in a lab that measures it twice, in its order.
       def place(kind, title, plan = nil)
         planned = Digest::SHA256.hexdigest(JSON.generate([@same, title, plan]))[0, 12]
         time = (@names[[kind, planned]] += 1)
         FileUtils.mkdir_p(@folder, mode: 0o700)
+        AtomicFile.write(commit_file, @commit) unless File.exist?(commit_file)
         File.join(@folder, "#{title.to_s.gsub(/\W+/, "-")}-#{planned}-#{time}.#{kind}")
       rescue SystemCallError => error
         raise UsageError, "cannot write to #{@folder}: #{error.message}. Give another --output."

@@ -31,6 +31,7 @@ module PumaTuner
         @folder = folder
         @kept = kept
         @started_at = Time.now.utc.iso8601
+        @commit = Commit.of(FOLDER)
         @machine = Probe::MachineFacts.read
       end
 
@@ -104,7 +105,7 @@ module PumaTuner
       # @return [Finding]
       def finding(**fields)
         Finding.new(lab: @lab.name, title: @lab.title, question: @lab.question, quick: @quick, machine: @machine,
-          command: @command, started_at: @started_at, **fields)
+          command: @command, started_at: @started_at, commit: @commit, ruby: RUBY_DESCRIPTION, **fields)
       end
 
       private

@@ -28,6 +28,9 @@ module PumaTuner
         @preparation = Prove::Preparation.new(variants:, command:, rackup: RACKUP, folder: nil, own_gems: false)
       end
 
+      # The commit is the finding's, and the same for all variants. As a fact of each it would end a run that goes on after
+      # another lab's finding was written into this folder.
+      #
       # @param variant [Prove::Variant]
       # @return [Prove::Preparation::Ready]
       # @raise [UsageError] when its gems are not installed
@@ -35,7 +38,7 @@ module PumaTuner
         ready = @preparation.call(variant)
         command = with_gems(ready.command, variant)
         words = ["sh", "-c", INTO_FILE, "sh", @out.call(variant.name), *command.words]
-        ready.with(command: command.with(words:), facts: {**ready.facts, **of_command(variant)})
+        ready.with(command: command.with(words:), facts: {**ready.facts.except([:commit, nil]), **of_command(variant)})
       end
 
       # Serves a variant, outside of any proof.

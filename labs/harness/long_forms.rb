@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require "fileutils"
+
+module PumaTuner
+  module Lab
+    # The long forms of labs, one after the other, for hours: each is run, its finding kept and its README written. Whatever
+    # ends it, the same call goes on: what this commit has kept is done, and what is half measured is taken up.
+    class LongForms
+      # Once more at the end for what failed, as on a machine that was busy then.
+      ATTEMPTS_COUNT = 2
+
+      INTERRUPTED = 130
+
+      # @param names [Array<String>] of labs; none: all
+      # @param folder [String] for what is measured
+      # @param out [IO]
+      # @param command [Array<String>] puma_tuner
+      def initialize(names, folder:, out: $stdout, command: [Gem.ruby, File.expand_path("../../exe/puma_tuner", __dir__)])
+        @labs = names.empty? ? Lab.all : names.map { |name| Lab.find(name) }
+        @folder = folder
+        @out = out
+        @command = command
+        @commit = Commit.of(FOLDER)
+      end
+
+      # @return [Integer] exit status: 0 when all are done; 130 when somebody has interrupted it
+      # @raise [UsageError] when there is a change that is not committed
+      def call
+        raise UsageError, "commit first: a finding names the commit that it was measured with" if @commit.nil? || @commit.changed
+        FileUtils.mkdir_p(@folder)
+        listening { forms }
+      end
+
+      # @return [Array<Object>] labs whose finding is not kept yet
+      def left = @labs.reject { |lab| kept?(lab) }
+
+      private
+
+      def forms
+        todo = left
+        return 0 if todo.empty?
+        # Before hours are spent: what one lacks is told by setting up, which leaves alone what is there.
+        status = puma_tuner("lab", "setup", *todo.map(&:name))
+        return status unless status.zero?
+        ATTEMPTS_COUNT.times { left.each { |lab| return INTERRUPTED if form(lab) == INTERRUPTED } }
+        left.each { |lab| @out.puts("#{lab.name} has failed, see above; the same command tries again") }
+        left.empty? ? 0 : 3
+      end
+
+      def form(lab)
+        minutes = left.sum { |one| one.expected_s(quick: false) }.fdiv(60).ceil
+        @out.puts("#{Time.now.strftime("%H:%M")} #{lab.name}: #{lab.expected_s(quick: false).fdiv(60).ceil} min, " \
+          "of #{minutes} min that are left at most")
+        @out.flush
+        path = File.join(@folder, "#{lab.name}.json")
+        # A finding that is there is replaced only where it is another commit's.
+        unless measured?(path)
+          status = puma_tuner("lab", "run", lab.name, *("--resume" if Dir.exist?("#{path}.parts")), "--output", path,
+            "--html", File.join(@folder, "#{lab.name}.html"))
+          return status unless status.zero?
+        end
+        puma_tuner("lab", "keep", path)
+      end
+
+      def kept?(lab) = ours?(Page.new(lab).finding)
+
+      def measured?(path) = File.file?(path) && ours?(Document.read(path, :finding))
+
+      def ours?(finding) = !finding.nil? && !finding.quick && finding.commit == @commit
+
+      # One signal reaches the child, whoever gets it: the terminal's goes to all of a process group, and `kill` to one.
+      def puma_tuner(*words)
+        return INTERRUPTED if @stopped
+        @pid = spawn(*@command, *words, pgroup: true)
+        _, status = Process.wait2(@pid)
+        @pid = nil
+        @stopped ? INTERRUPTED : (status.exitstatus || INTERRUPTED)
+      end
+
+      def listening
+        before = %w[INT TERM].to_h do |name|
+          [name, trap(name) do
+            @stopped = true
+            Process.kill(:INT, @pid) if @pid
+          end]
+        end
+        yield
+      ensure
+        before.each { |name, handler| trap(name, handler) }
+      end
+    end
+  end
+end

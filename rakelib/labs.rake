@@ -1,0 +1,13 @@
+# frozen_string_literal: true
+
+desc "The long forms of all labs, one after the other, some eight hours; Ctrl-C and the same command go on; LABS=yjit,csp_collector: these only"
+task("labs:long": :compile) do
+  # As a subprocess would: with the project's own files.
+  $LOAD_PATH.unshift(File.expand_path("../lib", __dir__), File.expand_path("../probe/lib", __dir__))
+  require "puma_tuner"
+  forms = PumaTuner::Lab::LongForms.new(ENV.fetch("LABS", "").split(","), folder: File.expand_path("../tmp/labs", __dir__))
+  status = forms.call
+  exit(status) unless status.zero?
+rescue PumaTuner::UsageError => error
+  abort(error.message)
+end
