@@ -13,13 +13,12 @@ module PumaTuner
   #   bundles(quick:)                 Array<Bundle> of the Gemfiles of applications that it serves
   #   sources(quick:)                 Array<Source> of authors' repositories, without which it measures less
   #   set_up(say:)                    makes ready what is no gem, or says what to install
-  #   page_tables                     Array<String>, beginnings of the titles of the tables that its README has, too
   # It stands beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   #
   # What a lab finds: finding (claims, tables, charts), outcome of each claim, by its margin. What it measures by: run,
   # with proofs and child, in an environment with pinned gems; what it has measured until it is interrupted: kept. Where
   # two variants of a verdict stand to each other: ratios. By which commit: provenance. What stays of a run in the
-  # repository: page. All long forms, one after the other: long_forms.
+  # repository: readme. All long forms, one after the other: long_forms.
   module Lab
     autoload :Axis, "#{__dir__}/harness/finding"
     autoload :Bundle, "#{__dir__}/harness/bundle"
@@ -37,10 +36,10 @@ module PumaTuner
     autoload :LongForms, "#{__dir__}/harness/long_forms"
     autoload :Margin, "#{__dir__}/harness/margin"
     autoload :Outcome, "#{__dir__}/harness/outcome"
-    autoload :Page, "#{__dir__}/harness/page"
     autoload :Proofs, "#{__dir__}/harness/proofs"
     autoload :Provenance, "#{__dir__}/harness/provenance"
     autoload :Ratios, "#{__dir__}/harness/ratios"
+    autoload :Readme, "#{__dir__}/harness/readme"
     autoload :Run, "#{__dir__}/harness/run"
     autoload :ServedCommands, "#{__dir__}/harness/served_commands"
     autoload :Series, "#{__dir__}/harness/finding"

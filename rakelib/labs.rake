@@ -6,6 +6,7 @@ task("labs:long": :compile) do
   $LOAD_PATH.unshift(File.expand_path("../lib", __dir__), File.expand_path("../probe/lib", __dir__))
   require "puma_tuner"
   forms = PumaTuner::Lab::LongForms.new(ENV.fetch("LABS", "").split(","), folder: File.expand_path("../tmp/labs", __dir__))
+  abort("commit first: a finding names the commit that it was measured with") if forms.commit.nil? || forms.commit.changed
   status = forms.call
   exit(status) unless status.zero?
 rescue PumaTuner::UsageError => error

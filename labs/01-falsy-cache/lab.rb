@@ -12,7 +12,8 @@ module PumaTuner
       OLD = "concurrent-ruby 1.1.6"
       PATCHED = "1.1.6 with the cure"
 
-      # The baseline first.
+      # The baseline first. Calls are counted in all, and times measured of the first two: later releases have the same cure,
+      # and what else they changed is not the talk's.
       VARIANTS = {
         OLD => {**GRAPHQL, "gem.concurrent-ruby" => "1.1.6"},
         PATCHED => {**GRAPHQL, "gem.concurrent-ruby" => "1.1.6", "env.FALSY_CACHE_PATCH" => "on"},
@@ -21,7 +22,7 @@ module PumaTuner
         "without concurrent-ruby" => GRAPHQL
       }.freeze
 
-      # The same query, years later.
+      # The same query, years later; without YJIT, as published.
       TODAY = {
         OLD => VARIANTS.fetch(OLD),
         "graphql 2.6.14" => {"gem.graphql" => "2.6.14"},
@@ -30,9 +31,7 @@ module PumaTuner
 
       MICRO = {
         "1.1.6, stored nil" => {"gem.concurrent-ruby" => "1.1.6", "block" => "stored nil"},
-        "1.1.7, stored nil" => {"gem.concurrent-ruby" => "1.1.7", "block" => "stored nil"},
-        "1.1.6, stored true" => {"gem.concurrent-ruby" => "1.1.6", "block" => "stored true"},
-        "1.1.7, stored true" => {"gem.concurrent-ruby" => "1.1.7", "block" => "stored true"}
+        "1.1.7, stored nil" => {"gem.concurrent-ruby" => "1.1.7", "block" => "stored nil"}
       }.freeze
 
       # The script that the talk shows, as it was on its day.
@@ -104,19 +103,19 @@ module PumaTuner
       def verdicts(run)
         return quick_verdicts(run) if run.quick?
         yjit = %w[off on]
-        queries = %w[parent flat].product(yjit).to_h { |query, state| ["#{query} query, YJIT #{state}", of_query(run, VARIANTS, query, state)] }
+        timed = VARIANTS.first(2).to_h
+        queries = %w[parent flat].product(yjit).to_h { |query, state| ["#{query} query, YJIT #{state}", of_query(run, timed, query, state)] }
         {
           **queries,
           **yjit.to_h { |state| ["a hit in the map, YJIT #{state}", run.proof("micro.rb", with(MICRO, "yjit" => state), title: "map, YJIT #{state}", **FULL)] },
-          **yjit.to_h { |state| ["since then, parent query, YJIT #{state}", of_query(run, TODAY, "parent", state)] }
+          "since then, parent query, YJIT off" => of_query(run, TODAY, "parent", "off")
         }
       end
 
       def quick_verdicts(run)
-        micro = MICRO.first(2).to_h
         {
           "parent query, YJIT off" => of_query(run, VARIANTS.first(2).to_h, "parent", "off", **QUICK),
-          "a hit in the map, YJIT off" => run.proof("micro.rb", with(micro, "yjit" => "off"), title: "map", **QUICK, duration_s: 0.1)
+          "a hit in the map, YJIT off" => run.proof("micro.rb", with(MICRO, "yjit" => "off"), title: "map", **QUICK, duration_s: 0.1)
         }
       end
 

@@ -24,7 +24,12 @@ module PumaTuner
 
       # The limit is the shop's, which takes longest until its code is compiled; the others are steady long before.
       QUICK = {rounds_count: 6, duration_s: 0.5, warmup_limit_s: 8, warmup_window_s: 0.3, turns_count: 2, probe_s: 0.3}.freeze
+      # Ten are an exact interval for up to 25 claims, which is how many the long form has. Beside the ladder fewer do: what has
+      # a claim there has Student's interval, and tables have theirs at 95% each.
       FULL = {rounds_count: 10, duration_s: 2.0, warmup_limit_s: 30, warmup_window_s: 0.7, turns_count: 4, probe_s: 0.8}.freeze
+
+      ROUNDS_COUNTS = {CspMeasured::SHOP_SERVERS_TITLE => 8, CspMeasured::EACH_TITLE => 6, CspMeasured::EACH_OF_DEVELOPMENT_TITLE => 6, CspMeasured::SERVERS => 6,
+                       CspMeasured::ERROR_PAGES_TITLE => 6}.freeze
 
       RECORDING = {warmup_s: 8, record_s: 10}.freeze
 
@@ -60,7 +65,7 @@ module PumaTuner
           sweep = sweep(run, traffic, lines, void) unless run.quick?
           verdicts = proofs(run.quick?, advised: sweep && CspAdvised.choice(sweep)&.topology)
             .filter_map { |title, variants| proof(run, title, variants, traffic, lines, void)&.then { |verdict| [title, verdict] } }.to_h
-          verdicts = {**verdicts, **error_pages(run, traffic(run.seed), lines, void)} unless run.quick?
+          verdicts = {**verdicts, **error_pages(run, traffic(run.seed), lines, void, **times(CspMeasured::ERROR_PAGES_TITLE))} unless run.quick?
           measured = CspMeasured.new(verdicts:, overloads: overloads(run, traffic, lines), sweep:)
           run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions, verdicts:,
             unknown: {**measured.unknown(run.quick?), **void})
@@ -87,10 +92,12 @@ module PumaTuner
 
       def traffic(seed) = Load::Traffic.new(mix:, generator: Load::Native.new, connections_count: CONNECTIONS_COUNT, seed:).ensure_generator
 
+      def times(title) = {**FULL, **{rounds_count: ROUNDS_COUNTS[title]}.compact}
+
       # Without the ladder there is nothing to tell; what stands beside it may be void.
       # @return [Prove::Verdict, nil]
       def proof(run, title, variants, traffic, lines, void)
-        run.served_proof(variants, traffic:, out: lines.method(:path), title:, allowed: ALLOWED, **(run.quick? ? QUICK : FULL))
+        run.served_proof(variants, traffic:, out: lines.method(:path), title:, allowed: ALLOWED, **(run.quick? ? QUICK : times(title)))
       rescue InvalidMeasurement => error
         raise if title == CspMeasured::LADDER
         void[title] = error.kept
@@ -99,18 +106,18 @@ module PumaTuner
 
       # Each answers with its own status before anything is measured of it: a variant's name is no proof.
       # @return [Hash{String => Prove::Verdict}] none when it is void
-      def error_pages(run, traffic, lines, void)
+      def error_pages(run, traffic, lines, void, pages: ERROR_PAGES, **times)
         title = CspMeasured::ERROR_PAGES_TITLE
-        run.part("statuses of #{title}") { ensure_statuses(lines) }
+        run.part("statuses of #{title}") { ensure_statuses(pages, lines) }
         # An error page has a body, and an answer 201 has none.
-        {title => run.served_proof(ERROR_PAGES, traffic: CspErrorTraffic.of(traffic), out: lines.method(:path), title:, allowed: ALLOWED, bodies_may_differ: true, **FULL)}
+        {title => run.served_proof(pages, traffic: CspErrorTraffic.of(traffic), out: lines.method(:path), title:, allowed: ALLOWED, bodies_may_differ: true, **times)}
       rescue InvalidMeasurement => error
         void[title] = error.kept
         {}
       end
 
-      def ensure_statuses(lines)
-        variants = ERROR_PAGES.map { |name, factors| Prove::Variant.new(name:, factors:) }
+      def ensure_statuses(pages, lines)
+        variants = pages.map { |name, factors| Prove::Variant.new(name:, factors:) }
         commands = commands(variants, lines)
         variants.each do |variant|
           status = commands.serve(variant) { |server| answer(server.url) }

@@ -88,7 +88,7 @@ module PumaTuner
       ERROR_PAGES = {MONOLITH => LADDER.fetch(MONOLITH), **FAILING, RACK => BARE}.freeze
 
       # The first of each is the baseline, against which the others are held.
-      JSON_VERSIONS = {"json 2.8.1" => "2.8.1", "json 2.7.2" => "2.7.2", "json 3.1.0" => "3.1.0"}.transform_values { |version| {**BARE, "gem.json" => version} }.freeze
+      JSON_VERSIONS = {"json 2.8.1" => "2.8.1", "json 2.7.2" => "2.7.2"}.transform_values { |version| {**BARE, "gem.json" => version} }.freeze
 
       # Room for the objects of some thousand requests between two collections.
       GC_SETTINGS = {"env.RUBY_GC_HEAP_0_INIT_SLOTS" => "400000", "env.RUBY_GC_HEAP_1_INIT_SLOTS" => "200000",
@@ -101,11 +101,7 @@ module PumaTuner
         "YJIT from the 5th call" => {**BARE, "rubyopt" => "--yjit-call-threshold=5"},
         "fewer collections" => {**BARE, **GC_SETTINGS},
         "one thread" => {**BARE, "topology" => "1x1"},
-        "two workers of one thread" => {**BARE, "topology" => "2x1"},
-        "no reactor, ten threads" => {**BARE, "topology" => "1x10", "puma.queue_requests" => "false"},
-        "bytes passed through" => {**BARE, "app" => "rungs/passing/config.ru"},
-        "passed through, one thread" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1"},
-        "passed through, one thread, no cork" => {**BARE, "app" => "rungs/passing/config.ru", "topology" => "1x1", "config" => "rungs/passing/no_cork.rb"}
+        "two workers of one thread" => {**BARE, "topology" => "2x1"}
       }.freeze
 
       # @param advised [Topology, nil] by the predictor
@@ -129,9 +125,7 @@ module PumaTuner
         "Pitchfork" => on_server("pitchfork -E production -l 127.0.0.1:{port} rungs/rack/config.ru"),
         "Falcon" => on_server("falcon serve -b http://127.0.0.1:{port} -n 1 -c rungs/rack/config.ru"),
         "Itsi" => on_server("#{SILENT} ITSI_LOG=error sh -c '#{IN_RUN_FOLDER} itsi serve -b http://127.0.0.1:{port} -w 1 -t 1 --rackup_file #{__dir__}/rungs/rack/config.ru'"),
-        "Iodine" => on_server("#{SILENT} ruby -e '#{AT_ONCE}' -- -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru"),
-        BEST => LOOP,
-        "#{BEST}, two processes" => LOOP.merge("command" => "#{LOOP.fetch("command")} 2")
+        "Iodine" => on_server("#{SILENT} ruby -e '#{AT_ONCE}' -- -p {port} -b 127.0.0.1 -t 1 -w 1 rungs/rack/config.ru")
       }.freeze
     end
   end

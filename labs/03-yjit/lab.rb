@@ -16,9 +16,10 @@ module PumaTuner
 
       # Kinds of requests, the most frequent ones; staging's few, and the points of the curve between it and all there are.
       STAGING_KINDS = 3
-      CURVE_KINDS = [1, 10, 30].freeze
+      CURVE_KINDS = [1, 10].freeze
 
-      # Six rounds: the fewest of which an exact 95% interval is made. Two connections for each worker, so that it always has
+      # Six rounds: the fewest of which an exact 95% interval is made. Production's part has ten in the long form, an exact
+      # interval for up to 25 claims, of which that form has 21; the few of staging's mix have Student's. Two connections for each worker, so that it always has
       # something to do. One worker in the short form: two would share
       # the calls after which YJIT compiles.
       QUICK = {topology: "1x3", connections_count: 2, rounds_count: 6, turns_count: 2, probe_s: 0}.freeze
@@ -31,6 +32,12 @@ module PumaTuner
       FULL_TIMES = {
         "oauth" => {duration_s: 8, warmup_window_s: 4, warmup_limit_s: 30}, "shop_api" => {duration_s: 13, warmup_window_s: 7, warmup_limit_s: 90}
       }.freeze
+
+      PRODUCTION_ROUNDS_COUNT = 10
+
+      # How much of the time between the least warm-up and its limit it took, in the long form of 2026-11-21; the short form's
+      # ends at its limit.
+      WARMUP_SHARE = {true => 1.0, false => 0.3}.freeze
 
       # What starting a server takes, about.
       BOOT_S = {"oauth" => 1, "shop_api" => 2}.freeze
@@ -59,8 +66,9 @@ module PumaTuner
       # Warm-ups end between the least and the limit.
       def expected_s(quick:)
         cells(quick:).sum { |cell|
-          sizes = sizes(cell.service, quick)
-          warmup_s = [3 * sizes.fetch(:warmup_window_s), sizes.fetch(:warmup_limit_s)].sum / 2.0
+          sizes = sizes(cell, quick)
+          least_s, limit_s = 3 * sizes.fetch(:warmup_window_s), sizes.fetch(:warmup_limit_s)
+          warmup_s = least_s + WARMUP_SHARE.fetch(quick) * [limit_s - least_s, 0].max
           trial_s = BOOT_S.fetch(cell.service) + warmup_s + sizes.fetch(:duration_s) + sizes.fetch(:probe_s) + 0.5
           2 * (sizes.fetch(:rounds_count) * trial_s + BOOT_S.fetch(cell.service) + 0.5)
         }.ceil
@@ -79,11 +87,13 @@ module PumaTuner
 
       # @return [Array<YjitMeasured::Cell>] what is proven: YJIT off against on, in each
       def cells(quick:)
-        rubies = quick ? [RUBY_VERSION] : RUBIES
-        main = rubies.product(SERVICES, [YjitMeasured::STAGING, YjitMeasured::PRODUCTION]).map { |ruby, service, mix| cell(service, ruby, mix) }
+        return SERVICES.product([YjitMeasured::STAGING, YjitMeasured::PRODUCTION]).map { |service, mix| cell(service, RUBY_VERSION, mix) } if quick
+        production = RUBIES.product(SERVICES).map { |ruby, service| cell(service, ruby, YjitMeasured::PRODUCTION) }
+        # The story's staging is the large service's.
+        staging = cell(SHOP, RUBIES.first, YjitMeasured::STAGING)
         curve = CURVE_KINDS.map { |count| YjitMeasured::Cell.new(service: SHOP.name, ruby: RUBIES.first, mix: nil, kinds_count: count) }
         whole = YjitMeasured::Cell.new(service: SHOP.name, ruby: RUBIES.first, mix: YjitMeasured::WHOLE, kinds_count: SHOP.kinds_count(whole: true))
-        quick ? main : [*main, *curve, whole]
+        [*production, staging, *curve, whole]
       end
 
       private
@@ -94,12 +104,15 @@ module PumaTuner
 
       # @return [Prove::Verdict]
       def proof(run, cell)
-        sizes = sizes(cell.service, run.quick?)
+        sizes = sizes(cell, run.quick?)
         service = SERVICES.find { |one| one.name == cell.service }
         run.served_proof(variants(service, cell, sizes), traffic: traffic(service, cell, sizes, run.seed), out: ->(_) { File::NULL }, title: cell.to_s, **sizes.except(:topology, :connections_count))
       end
 
-      def sizes(service, quick) = quick ? {**QUICK, **QUICK_TIMES.fetch(service)} : {**FULL, **FULL_TIMES.fetch(service)}
+      def sizes(cell, quick)
+        return {**QUICK, **QUICK_TIMES.fetch(cell.service)} if quick
+        {**FULL, **FULL_TIMES.fetch(cell.service), **{rounds_count: (PRODUCTION_ROUNDS_COUNT if cell.mix == YjitMeasured::PRODUCTION)}.compact}
+      end
 
       def variants(service, cell, sizes)
         same = {**service.factors, "topology" => sizes.fetch(:topology), **((cell.ruby == RUBY_VERSION) ? {} : {"ruby" => cell.ruby})}

@@ -4,23 +4,27 @@ require_relative "service"
 
 module PumaTuner
   module Labs
-    # The knobs that story 3 names and did not try, on both of its services: YJIT's memory limit with its call threshold, every pair, until the intervals are
-    # narrow enough to recommend one.
+    # The knobs that story 3 names and did not try, on both of its services: YJIT's memory limit with its call threshold, every pair. The rounds are fixed, so
+    # that the time is known; whether the intervals were narrow enough to recommend a setting is said with it.
     class YjitOptions
-      # memory_mib: of what the limit counts in this Ruby; precision_ratio: the half width that the intervals of CPU per request and memory are to have;
-      # rounds_count: at most. Few in the short form, which recommends nothing.
-      Sizes = Data.define(:services, :topology, :connections_count, :memory_mib, :call_thresholds, :precision_ratio, :rounds_count, :duration_s, :warmup_window_s,
+      # services: each with the limits that are tried, in MiB of what the limit counts in this Ruby; precision_ratio: the half width that the intervals of CPU per
+      # request and memory are to have, nil of the short form, whose few rounds recommend nothing
+      Sizes = Data.define(:limits_mib, :topology, :connections_count, :call_thresholds, :precision_ratio, :rounds_count, :duration_s, :warmup_window_s,
         :warmup_limit_s) do
         def self.quick
-          new(services: [Yjit::OAUTH], topology: "1x3", connections_count: 2, memory_mib: [8], call_thresholds: [200], precision_ratio: nil, rounds_count: 2, duration_s: 0.6,
+          new(limits_mib: {Yjit::OAUTH => [8]}, topology: "1x3", connections_count: 2, call_thresholds: [200], precision_ratio: nil, rounds_count: 2, duration_s: 0.6,
             warmup_window_s: 0.25, warmup_limit_s: 0.75)
         end
 
-        # 48 MiB: Ruby 3.3's default, for code alone.
+        # A worker of the small service has 9 MiB of code, which more than 16 MiB can't hold back; of the large one 17 MiB, and as much again beside it. 5 calls
+        # compile nearly everything, 200 what is asked for often; Rails' default lies between.
         def self.full
-          new(services: Yjit::SERVICES, topology: "2x3", connections_count: 4, memory_mib: [16, 32, 48], call_thresholds: [5, 100, 200], precision_ratio: 0.03, rounds_count: 16,
+          new(limits_mib: {Yjit::OAUTH => [16], Yjit::SHOP => [16, 32]}, topology: "2x3", connections_count: 4, call_thresholds: [5, 200], precision_ratio: 0.03, rounds_count: 10,
             duration_s: 6, warmup_window_s: 3, warmup_limit_s: 40)
         end
+
+        # @return [Array<YjitService>]
+        def services = limits_mib.keys
       end
 
       # @param quick [Sizes] of the short form
@@ -47,11 +51,10 @@ module PumaTuner
       # @raise [UsageError]
       def set_up(say:) = Yjit::SERVICES.each { |service| service.set_up(say) }
 
-      # As many rounds as the intervals take are known after the first eight only; half of the most is what is told before.
       def expected_s(quick:)
         sizes = sizes(quick)
         trial_s = sizes.duration_s + sizes.warmup_limit_s * 0.6 + 2
-        (sizes.services.size * menu(sizes).size * (quick ? sizes.rounds_count : sizes.rounds_count / 2) * trial_s).ceil
+        (sizes.services.sum { |service| menu(service, sizes).size } * sizes.rounds_count * trial_s).ceil
       end
 
       # @param run [Lab::Run]
@@ -62,7 +65,7 @@ module PumaTuner
         sizes.services.each { |service| service.ensure_set_up([RUBY_VERSION]) }
         verdicts = sizes.services.to_h { |service| [service.name, proof(run, service, sizes)] }
         studies = verdicts.transform_values { |verdict| Tradeoff::Judge.new(verdict, subject: "yjit").call }
-        run.finding(claims: [], tables: studies.map { |name, study| table(name, study) }, charts: [], conclusions: studies.map { |name, study| conclusion(name, study) }, verdicts:,
+        run.finding(claims: [], tables: studies.map { |name, study| table(name, study) }, charts: [], conclusions: studies.map { |name, study| conclusion(name, study, sizes.precision_ratio) }, verdicts:,
           unknown: run.quick? ? {"which to take" => "the short form has two rounds of few settings, and shows nothing"} : {})
       end
 
@@ -70,14 +73,13 @@ module PumaTuner
 
       def sizes(quick) = quick ? @quick : @full
 
-      def menu(sizes) = Tradeoff::Menu.variants(["yjit"], memory_mib: sizes.memory_mib, call_thresholds: sizes.call_thresholds, cross: true)
+      def menu(service, sizes) = Tradeoff::Menu.variants(["yjit"], memory_mib: sizes.limits_mib.fetch(service), call_thresholds: sizes.call_thresholds, cross: true)
 
       # @return [Prove::Verdict]
       def proof(run, service, sizes)
-        variants = menu(sizes).to_h { |variant| [variant.name, {**service.factors, "topology" => sizes.topology, **variant.factors}] }
+        variants = menu(service, sizes).to_h { |variant| [variant.name, {**service.factors, "topology" => sizes.topology, **variant.factors}] }
         traffic = Load::Traffic.new(mix: service.traffic.mix(service.kinds_count), generator: Load::Native.new, connections_count: sizes.connections_count, seed: run.seed).ensure_generator
-        run.served_proof(variants, traffic:, out: ->(_) { File::NULL }, title: service.title, turns_count: 2, probe_s: 0, precision_ratio: sizes.precision_ratio,
-          precise_metrics: %w[cpu_per_request pss], **sizes.to_h.slice(:rounds_count, :duration_s, :warmup_window_s, :warmup_limit_s))
+        run.served_proof(variants, traffic:, out: ->(_) { File::NULL }, title: service.title, turns_count: 2, probe_s: 0, **sizes.to_h.slice(:rounds_count, :duration_s, :warmup_window_s, :warmup_limit_s))
       end
 
       # From the least memory to the most.
@@ -104,10 +106,20 @@ module PumaTuner
         point.dominated ? "dominated" : ""
       end
 
-      def conclusion(name, study)
+      # @param precision_ratio [Float, nil] that the intervals were to have
+      def conclusion(name, study, precision_ratio = nil)
         settings = study.recommended_point.settings
         settings = settings.grep_v(/\A(?:app|gemfile)=/)
-        "The #{name} service: #{study.recommended}#{" (#{settings.join(", ")})" if settings.any?}. #{study.reason} #{Report::Statements.words(study.verdict.stopped_because).sub(/\A./, &:upcase)}."
+        "The #{name} service: #{study.recommended}#{" (#{settings.join(", ")})" if settings.any?}. #{[study.reason, precision(study, precision_ratio)].compact.join(" ")}"
+      end
+
+      # The widest interval of all settings decides: what is recommended was chosen among all.
+      def precision(study, wanted_ratio)
+        return unless wanted_ratio
+        widths = study.points.flat_map { |point| [point.cpu_ratio, point.memory_ratio] }.compact.map { |ratio| (ratio.high - ratio.low) / (2 * ratio.value) }
+        rounds = Units.counted(study.verdict.rounds_count, "round")
+        return "All intervals of CPU and memory are within ±#{Units.percent(wanted_ratio)} after #{rounds}." if widths.max <= wanted_ratio
+        "Wanted were intervals of ±#{Units.percent(wanted_ratio)}, which #{rounds} have not reached: the widest is ±#{Units.percent(widths.max)}, so that settings which differ by less can't be told apart."
       end
 
       PumaTuner::Lab.register self

@@ -27,6 +27,7 @@ module PumaTuner
         "2.6.14, Next, C parser" => {"gem.graphql" => "2.6.14", "env.ENGINE" => "next", "gem.graphql-c_parser" => "1.1.4"}
       }.freeze
 
+      # Of the short form, and of the older Ruby.
       QUICK_VERSIONS = ["1.3.0", "1.5.3", "2.6.14", "2.6.14, Next"].freeze
 
       # Calls are counted in the versions of the story.
@@ -45,7 +46,15 @@ module PumaTuner
       RUBIES = %w[3.3.8 3.4.5].freeze
 
       QUICK = {rounds_count: 6, duration_s: 0.3, warmup_limit_s: 0.2}.freeze
+
+      # Ten rounds are an exact interval for up to 25 claims, which is how many the long form has.
       FULL = {rounds_count: 10, duration_s: 1.0, warmup_limit_s: 6}.freeze
+
+      # A change by itself is in a table, with its interval of 95%.
+      CHANGE = {**FULL, rounds_count: 6}.freeze
+
+      # Microseconds of work.
+      TECHNIQUE = {**FULL, duration_s: 0.3}.freeze
 
       def name = "introspection"
 
@@ -98,19 +107,20 @@ module PumaTuner
       def steps(run, changes)
         return {"releases" => of_fixture(run, "releases", IntrospectionChanges::RELEASES)} if changes.empty?
         changes.to_h do |change|
-          [change.what, of_fixture(run, change.what, {"before" => IntrospectionChanges.at(change.before), "after" => IntrospectionChanges.at(change.commit)})]
+          variants = {"before" => IntrospectionChanges.at(change.before), "after" => IntrospectionChanges.at(change.commit)}
+          [change.what, of_fixture(run, change.what, variants, (change.what == IntrospectionChanges::WHOLE) ? FULL : CHANGE)]
         end
       end
 
-      def of_fixture(run, title, variants)
-        run.proof("fixture_blocks.rb", variants.transform_values { |own| {**own, "block" => "fixture", "yjit" => "off"} }, title:, **FULL)
+      def of_fixture(run, title, variants, times = FULL)
+        run.proof("fixture_blocks.rb", variants.transform_values { |own| {**own, "block" => "fixture", "yjit" => "off"} }, title:, **times)
       end
 
       def techniques(run)
         yjit = run.quick? ? %w[off] : %w[off on]
         TECHNIQUES.to_a.product(yjit).to_h do |(title, variants), state|
           title = "#{title}, YJIT #{state}"
-          times = run.quick? ? {**QUICK, duration_s: 0.05} : FULL
+          times = run.quick? ? {**QUICK, duration_s: 0.05} : TECHNIQUE
           [title, run.proof("micro.rb", variants.transform_values { |own| {**own, "yjit" => state} }, title:, **times)]
         end
       end
@@ -133,16 +143,15 @@ module PumaTuner
       # @return [Hash{String => Prove::Verdict}] by Ruby and YJIT; in each, all versions
       def verdicts(run, versions)
         return {"Ruby #{RUBY_VERSION}, YJIT off" => proof(run, versions, {"yjit" => "off"}, QUICK)} if run.quick?
-        both(RUBIES, FULL, run, versions)
+        older, newer = RUBIES
+        {**of_ruby(older, "off", run, versions.slice(*QUICK_VERSIONS)), **%w[off on].map { |yjit| of_ruby(newer, yjit, run, versions) }.reduce(:merge)}
       end
 
       # @return [Hash{String => Prove::Verdict}] the same of the query's text; none in the short form
-      def parsers(run) = run.quick? ? {} : both(RUBIES.last(1), FULL, run, PARSERS, "block" => "text")
+      def parsers(run) = run.quick? ? {} : of_ruby(RUBIES.last, "off", run, PARSERS, "block" => "text")
 
-      def both(rubies, times, run, variants, factors = {})
-        rubies.product(%w[off on]).to_h do |ruby, yjit|
-          ["Ruby #{ruby}, YJIT #{yjit}", proof(run, variants, {"ruby" => ruby, "yjit" => yjit, **factors}, times)]
-        end
+      def of_ruby(ruby, yjit, run, variants, factors = {})
+        {"Ruby #{ruby}, YJIT #{yjit}" => proof(run, variants, {"ruby" => ruby, "yjit" => yjit, **factors}, FULL)}
       end
 
       def proof(run, variants, factors, times)

@@ -81,10 +81,7 @@ module PumaTuner
 
         def rubies
           rounds, base = @measured.variants.realistic, Variants::BASE.name
-          [
-            Lab::Claim.of_ratio("Ruby 3.3 → 3.4: CPU of a realistic request, #{RUBY_VERSION} over #{Pins::OTHER_RUBY}", ratio(rounds, "cpu", base, "Ruby #{Pins::OTHER_RUBY}")),
-            Lab::Claim.of_ratio("YJIT: throughput of the realistic request", ratio(rounds, "throughput", "YJIT", base), note: "Ours; recursion is what YJIT is best at.")
-          ]
+          [Lab::Claim.of_ratio("YJIT: throughput of the realistic request", ratio(rounds, "throughput", "YJIT", base), note: "Ours; recursion is what YJIT is best at.")]
         end
 
         def schedulers
@@ -94,8 +91,6 @@ module PumaTuner
             change("M:N threads: throughput, realistic", realistic, "throughput", "M:N threads", base, published: "to be seen used"),
             change("M:N threads: throughput, io-only", waiting, "throughput", "M:N threads", many, published: "to be seen used"),
             change("M:N threads: CPU per request, io-only", waiting, "cpu", "M:N threads", many),
-            change("a time slice of 10 instead of 100 ms: throughput, realistic", realistic, "throughput", "slice 10 ms", base),
-            change("a time slice of 10 instead of 100 ms: p99, realistic", realistic, "p99", "slice 10 ms", base),
             change("Puma 8's IO threads: throughput, 9 of 10 requests only wait, 3 threads", mixed, "throughput", "with 17 IO threads", three, note: LEAK),
             change("Puma 8's IO threads, fixed: throughput, the same mix", mixed, "throughput", "with 17 IO threads, fixed", three, note: "With the count put right, by a patch of ours."),
             change("Puma 8's IO threads, fixed, over as many plain threads: throughput, the same mix", mixed, "throughput", "with 17 IO threads, fixed", Variants::MIXED.last.name),

@@ -11,7 +11,6 @@ module PumaTuner
         PUMA = Entrant.puma("1x50")
         GO = Entrant.go
         YJIT = Entrant.puma("1x50", name: "Puma 1x50, YJIT", factors: {"yjit" => "on"})
-        PATHS = %w[/io-only /cpu-only /realistic /level].freeze
         TARAI = Asked.closed("/tarai", 1)
 
         # @param field [Field]
@@ -31,12 +30,7 @@ module PumaTuner
 
         private
 
-        # What only computes is as fast for many clients as for one; the short form asks for the most.
-        def loads
-          paths = @run.quick? ? %w[/io-only /realistic] : PATHS
-          most = PATHS.map { |path| Asked.closed(path, @sizes.connections.last) }
-          [*paths.product(@sizes.connections).map { |path, count| Asked.closed(path, count) }, *most].uniq
-        end
+        def loads = @sizes.grid.flat_map { |path, counts| counts.map { |count| Asked.closed(path, count) } }
       end
     end
   end

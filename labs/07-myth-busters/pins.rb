@@ -21,14 +21,10 @@ module PumaTuner
 
         MYSQL2 = "0.5.7"
 
-        OTHER_RUBY = "3.3.8"
-
         module_function
 
         # @return [Array<Lab::Gems::Pin>] the same for both forms: each has all parts
-        def all
-          [*Lab::Gems.pins({**PUMA, **SESSION, **JSON, **FALCON, "mysql2" => MYSQL2}), *Lab::Gems.pins(PUMA, rubies: [OTHER_RUBY])]
-        end
+        def all = Lab::Gems.pins({**PUMA, **SESSION, **JSON, **FALCON, "mysql2" => MYSQL2})
 
         # @param names [Hash{String => String}] gems
         # @return [Hash{String => String}] factors

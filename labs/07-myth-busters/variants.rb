@@ -20,9 +20,7 @@ module PumaTuner
           BASE,
           Entrant.puma("1x5", name: "M:N threads", factors: MN),
           Entrant.puma("1x5", name: "YJIT", factors: {"yjit" => "on"}),
-          Entrant.puma("1x5", name: "Ruby #{Pins::OTHER_RUBY}", factors: {"ruby" => Pins::OTHER_RUBY}),
           with_session("1x5"),
-          Entrant.puma("1x5", name: "slice 10 ms", factors: {"env.RUBY_THREAD_TIMESLICE" => "10"}),
           Entrant.falcon
         ].freeze
 
@@ -56,13 +54,13 @@ module PumaTuner
         # @return [Measured]
         def call
           Measured.new(realistic: duel("variants", REALISTIC, "/realistic"), waiting: duel("variants, io only", WAITING, "/io-only"),
-            mixed: duel("variants, mixed", MIXED, MIX))
+            mixed: duel("variants, mixed", MIXED, MIX, @sizes.mixed))
         end
 
         private
 
-        def duel(title, entrants, path)
-          @run.part(title) { Duel.new(@field, entrants, [Asked.closed(path, @sizes.saturated)], times: @sizes.duel, run: @run, title:).call }
+        def duel(title, entrants, path, times = @sizes.duel)
+          @run.part(title) { Duel.new(@field, entrants, [Asked.closed(path, @sizes.saturated)], times:, run: @run, title:).call }
         end
       end
     end

@@ -30,7 +30,7 @@ module PumaTuner
       COUNTER = {"gem.ruby-prof" => "2.0.5"}.freeze
 
       QUICK = {rounds_count: 6, duration_s: 0.3, warmup_limit_s: 0.2}.freeze
-      FULL = {rounds_count: 12, duration_s: 2.0, warmup_limit_s: 10}.freeze
+      FULL = {rounds_count: 8, duration_s: 2.0, warmup_limit_s: 10}.freeze
 
       def name = "graphql_service"
 

@@ -87,7 +87,7 @@ module PumaTuner
           [name, middle(@day.rates[name]), share(name), Report::Figures.with_range(Stats::Estimate.of_range(@day.p90s_ns[name])) { |ns| Units.duration(ns) }]
         end
         Lab::Table.new(title: "The service, before and after", headings: ["variant", "requests/s it takes", "met #{GraphqlServiceDay::GOAL} at #{@day.rate_per_s}/s", "p90 then"], rows:,
-          notes: ["Middle and range of #{@day.rates[OLD].size} rounds, each in a fresh server (#{GraphqlServiceDay::TOPOLOGY}, YJIT off). " \
+          notes: ["Middle and range of #{@day.rates[OLD].size} rounds of what it takes and #{@day.shares[OLD].size} of the goal, each in a fresh server (#{GraphqlServiceDay::TOPOLOGY}, YJIT off). " \
             "#{@day.rate_per_s}/s is #{GraphqlServiceDay::LOAD_RATIO} times what the service as it was could take."])
       end
 

@@ -14,6 +14,10 @@ module PumaTuner
       OPEN_CONNECTIONS_COUNT = 400
       BOOT_LIMIT_S = 60
 
+      # A claim is made of the first; the second is told, with its range.
+      CAPACITY_ROUNDS_COUNT = 8
+      GOAL_ROUNDS_COUNT = 4
+
       # Fewer make no model.
       RECORDED_MIN = 80
 
@@ -41,9 +45,9 @@ module PumaTuner
       # @param variants [Hash{String => Hash}] factors by name, the baseline first
       # @return [Day]
       def call(variants)
-        rates = rounds("capacity", variants) { |server| closed.send_to(server.url, duration_s: seconds).ensure_expected_responses.throughput_per_s }
+        rates = rounds("capacity", variants, CAPACITY_ROUNDS_COUNT) { |server| closed.send_to(server.url, duration_s: seconds).ensure_expected_responses.throughput_per_s }
         rate_per_s = (Stats::Quantile.of(rates.values.first.sort, 0.5) * LOAD_RATIO).round(1)
-        alerts = rounds("goal at #{rate_per_s}/s", variants) { |server| held(arriving(rate_per_s).send_to(server.url, duration_s: seconds * 3)) }
+        alerts = rounds("goal at #{rate_per_s}/s", variants, GOAL_ROUNDS_COUNT) { |server| held(arriving(rate_per_s).send_to(server.url, duration_s: seconds * 3)) }
         Day.new(rates:, rate_per_s:, shares: alerts.transform_values { |list| list.map(&:first) }, p90s_ns: alerts.transform_values { |list| list.map(&:last) },
           locks_ns:, foretold: @run.part("forecast") { foretold(variants.values.first) },
           outliers: @run.part("outliers") { outliers(variants.values.first) })
@@ -59,13 +63,11 @@ module PumaTuner
 
       def seconds = @run.quick? ? 2 : 10
 
-      def rounds_count = @run.quick? ? 1 : 8
-
       # Each variant once a round, in a fresh server, in turn forwards and backwards.
-      def rounds(title, variants)
+      def rounds(title, variants, count)
         @run.part(title) do
           lists = variants.transform_values { [] }
-          rounds_count.times do |round|
+          (@run.quick? ? 1 : count).times do |round|
             names = round.odd? ? variants.keys.reverse : variants.keys
             names.each do |name|
               @run.note("#{title}, round #{round + 1}: #{name}")

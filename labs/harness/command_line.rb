@@ -170,9 +170,9 @@ module PumaTuner
 
         def call(path:, **)
           finding = Document.read(path, :finding)
-          page = Lab::Page.new(Lab.find(finding.lab))
-          page.keep(finding)
-          out.puts("kept: #{page.kept}", "written: #{page.readme}")
+          readme = Lab::Readme.new(Lab.find(finding.lab))
+          readme.keep(finding)
+          out.puts("kept: #{readme.kept}", "written: #{readme.path}")
         end
       end
     end

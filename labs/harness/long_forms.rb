@@ -24,10 +24,11 @@ module PumaTuner
         @commit = Commit.of(FOLDER)
       end
 
-      # @return [Integer] exit status: 0 when all are done; 130 when somebody has interrupted it
-      # @raise [UsageError] when there is a change that is not committed
+      # @return [Commit, nil] that measures
+      attr_reader :commit
+
+      # @return [Integer] exit status: 0 when all are done; 3 when some have failed; 130 when somebody has interrupted it
       def call
-        raise UsageError, "commit first: a finding names the commit that it was measured with" if @commit.nil? || @commit.changed
         FileUtils.mkdir_p(@folder)
         listening { forms }
       end
@@ -63,7 +64,7 @@ module PumaTuner
         puma_tuner("lab", "keep", path)
       end
 
-      def kept?(lab) = ours?(Page.new(lab).finding)
+      def kept?(lab) = ours?(Readme.new(lab).finding)
 
       def measured?(path) = File.file?(path) && ours?(Document.read(path, :finding))
 

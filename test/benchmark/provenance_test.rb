@@ -23,15 +23,32 @@ class ProvenanceTest < TunerTest
 
   test "the commit is the checkout's, and what is not committed is told" do
     Dir.mktmpdir do |folder|
-      assert_equal "an unknown commit", Bench::Provenance.commit_of(folder)
+      assert_equal "an unknown commit", PumaTuner::Lab::Provenance.commit_of(folder)
       git(folder, "init", "-q")
       git(folder, "commit", "-q", "--allow-empty", "-m", "one")
       hash = IO.popen(["git", "-C", folder, "rev-parse", "HEAD"], &:read)
-      clean = Bench::Provenance.commit_of(folder)
+      clean = PumaTuner::Lab::Provenance.commit_of(folder)
       assert_match(/\Acommit `\h{7,}`\z/, clean)
       assert hash.start_with?(clean[/\h{7,}/])
       File.write(File.join(folder, "new.rb"), "")
-      assert_equal "#{clean} with uncommitted changes", Bench::Provenance.commit_of(folder)
+      assert_equal "#{clean} with uncommitted changes", PumaTuner::Lab::Provenance.commit_of(folder)
+    end
+  end
+
+  test "pages and kept findings are no other commit, whether they are committed or not" do
+    Dir.mktmpdir do |folder|
+      git(folder, "init", "-q")
+      write = lambda do |path, commit:|
+        FileUtils.mkdir_p(File.dirname(File.join(folder, path)))
+        File.write(File.join(folder, path), "1")
+        git(folder, "add", "-A") && git(folder, "commit", "-q", "-m", path) if commit
+        PumaTuner::Lab::Commit.of(folder)
+      end
+      code = write.call("lib/a.rb", commit: true)
+      refute code.changed
+      assert_equal [code] * 3, [write.call("README.md", commit: false), write.call("labs/01-a/findings/a.json", commit: false), write.call("docs/a.md", commit: true)]
+      refute_equal code.name, write.call("labs/01-a/a.json", commit: true).name
+      assert write.call("findings/a.json", commit: false).changed
     end
   end
 

@@ -139,7 +139,17 @@ class YjitLabTest < TunerTest
     assert_operator lab.expected_s(quick: true), :<, 240
     assert_equal 4, lab.cells(quick: true).size
     full = lab.cells(quick: false)
-    assert_equal [%w[3.3.8 3.4.5], [1, 3, 10, 30, 67, full.map(&:kinds_count).max]], [full.map(&:ruby).uniq.sort, full.select { |one| one.service == "shop_api" && one.ruby == "3.4.5" }.map(&:kinds_count).sort]
+    assert_equal [%w[3.3.8 3.4.5], [1, 3, 10, 67, full.map(&:kinds_count).max]], [full.map(&:ruby).uniq.sort, full.select { |one| one.service == "shop_api" && one.ruby == "3.4.5" }.map(&:kinds_count).sort]
+  end
+
+  # Of which ten rounds are an exact interval.
+  test "the long form has at most 25 claims that intervals decide, with ten rounds where a service is under production's mix" do
+    full = lab.cells(quick: false)
+    rounds = full.to_h { |cell| [cell, lab.send(:sizes, cell, false).fetch(:rounds_count)] }
+    assert_equal [10, 6], [true, false].map { |production| rounds.select { |cell, _| (cell.mix == "production") == production }.values.uniq.then { |counts| counts.one? ? counts.first : counts } }
+    measured = Labs::YjitMeasured.new(full.to_h { |cell| [cell, verdict(ratios(0.9, 1.1))] })
+    assert_includes 15..25, measured.claims.count(&:by_interval?)
+    assert_includes 90 * 60..120 * 60, lab.expected_s(quick: false)
   end
 
   test "a service that is not set up is refused, with what to do" do

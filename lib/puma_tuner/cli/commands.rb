@@ -37,7 +37,7 @@ module PumaTuner
 
       # A checkout has these commands, too; they know of findings once they are loaded.
       LABS = if PumaTuner.const_defined?(:Lab, false) && PumaTuner::Lab
-        {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne"}.freeze
+        {"lab list" => "List", "lab setup" => "SetUp", "lab run" => "RunOne", "lab keep" => "Keep"}.freeze
       else
         {}.freeze
       end

@@ -170,15 +170,13 @@ class CspLadderTest < TunerTest
     end
   end
 
-  test "what is passed through is just what json's parser takes, and reads the same" do
+  test "what the loop takes is just what json's parser takes, and reads the same" do
     random = Random.new(7)
     server = TCPServer.new("127.0.0.1", 0)
     looped = CspLoop.new(server, StringIO.new)
-    passing = passing_app
     taken = bodies(random, 3_000).count do |body|
       expected = parsed(body)
       assert_equal !expected.nil?, looped.send(:report, body.dup), body.inspect
-      assert_equal [expected ? 201 : 400, expected], passing.call(body), body.inspect
       expected
     end
     assert_includes 300..2_700, taken, "the sample should have both kinds"
@@ -189,16 +187,31 @@ class CspLadderTest < TunerTest
     server&.close
   end
 
-  # @return [Proc] body -> status, and what stands in the line in an array; nil without a line
-  def passing_app
-    app = Rack::Builder.parse_file("#{LAB}/rungs/passing/config.ru")
-    lambda do |body|
-      stdout, $stdout = $stdout, StringIO.new
-      status, = app.call("REQUEST_METHOD" => "POST", "PATH_INFO" => "/reports", "rack.input" => StringIO.new(body.dup))
-      text = $stdout.string.dup.force_encoding(Encoding::UTF_8)
-      [status, text.empty? ? nil : [JSON.parse(text).fetch("report")]]
-    ensure
-      $stdout = stdout
+  # A rung of error pages with a small app in the shop's place: its 201 has no body, and its page has one.
+  FAILING = <<~'RUBY'
+    run lambda { |env|
+      env["rack.input"].read
+      status = Integer(ENV.fetch("CSP_FAILS", "201"))
+      [status, {"content-type" => "text/plain"}, (status == 201) ? [] : ["there is no such page"]]
+    }
+  RUBY
+
+  test "error pages are measured beside the answer 201, although their bodies differ" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "failing.ru")
+      File.write(path, FAILING)
+      fine = Rungs::BARE.merge("app" => path)
+      void = {}
+      lab = Labs::CspCollector.new
+      run = PumaTuner::Lab::Run.new(lab, folder: LAB)
+      with_traffic do |traffic, lines|
+        found = lab.send(:error_pages, run, traffic.__getobj__, lines, void, pages: {"page" => fine, "page's 404" => fine.merge("env.CSP_FAILS" => "404")}, **SHORT)
+        assert_empty void
+        assert_equal ["page", "page's 404"], found.fetch(Labs::CspMeasured::ERROR_PAGES_TITLE).cells.map(&:variant)
+        wrong = {"page" => fine, "page's 500" => fine.merge("app" => File.join(LAB, "rungs/rack/config.ru"), "env.CSP_FAILS" => "500")}
+        assert_empty lab.send(:error_pages, run, traffic.__getobj__, lines, void, pages: wrong, **SHORT)
+        assert_match(/page's 500 answers 201, and should 500/, void.values.join)
+      end
     end
   end
 end

@@ -69,6 +69,32 @@ class LabKeptTest < TunerTest
     assert_match(/cannot (save|write).*--output/, assert_raises(UsageError) { run.journal("grid", {}) }.message)
   end
 
+  test "what another commit has measured is refused, with what to do" do
+    folder = File.join(@folder, "finding.json.parts")
+    made = ->(name, changed: false) { Lab::Kept.new(folder, same: {}, commit: name && Lab::Commit.new(name:, changed:)) }
+    made.call("abc1234").part("grid") { 1 }
+    assert_equal 1, made.call("abc1234").part("grid") { 2 }
+    assert_match(/was measured with commit `abc1234`, and this is commit `def5678`: .*remove the folder/, assert_raises(UsageError) { made.call("def5678") }.message)
+    assert_match(/this is commit `abc1234` with uncommitted changes/, assert_raises(UsageError) { made.call("abc1234", changed: true) }.message)
+    assert_match(/this is an unknown commit/, assert_raises(UsageError) { made.call(nil) }.message)
+    File.delete(File.join(folder, "commit"))
+    assert_match(/a commit that is not told/, assert_raises(UsageError) { made.call("abc1234") }.message)
+  end
+
+  # Four labs share a folder: the finding of one must not end what another has begun.
+  test "pages and kept findings in the lab's folder make no other lab, and programs do" do
+    folder = File.join(@folder, "lab")
+    FileUtils.mkdir_p(File.join(folder, "findings"))
+    write = ->(name, text) { File.write(File.join(folder, name), text) }
+    write.call("lab.rb", "1")
+    before = Lab::Kept.send(:checksum, folder)
+    write.call("README.md", "1")
+    write.call("findings/other.json", "{}")
+    assert_equal before, Lab::Kept.send(:checksum, folder)
+    write.call("query.graphql", "1")
+    refute_equal before, Lab::Kept.send(:checksum, folder)
+  end
+
   test "another file in the lab's folder makes another lab" do
     lab = Lab.find("falsy_cache")
     one = Lab::Kept.of(lab, File.join(@folder, "parts"), seed: 1)

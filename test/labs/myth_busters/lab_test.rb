@@ -10,7 +10,8 @@ class MythBustersLabTest < TunerTest
 
   def tiny
     quick = MythBusters::Sizes.quick
-    quick.with(duel: quick.duel.with(rounds_count: 1, seconds: 0.2, warmup_s: 0.1), connections: [1], saturated: 2, rate_ratios: [0.5], open_s: 0.3,
+    duel = quick.duel.with(rounds_count: 1, seconds: 0.2, warmup_s: 0.1)
+    quick.with(duel:, mixed: duel, grid: quick.grid.transform_values { [1] }, connections: [1], saturated: 2, rate_ratios: [0.5], open_s: 0.3,
       ab: {requests_count: 3, connections: [1]}, shares: [0.7], threads: [5], clients_count: 5, record_s: 1.0, warmup_s: 0.2, cell_s: 0.4, probe_s: 0.3,
       seeds_count: 2, requests_count: 200, block: {rounds_count: 1, duration_s: 0.05, warmup_limit_s: 0.05},
       talk: {topologies: %w[1x4 2x4], connections: [2, 4]})

@@ -201,10 +201,8 @@ class CspLoop
   end
 end
 
-# PORT [PROCESSES]: several share the socket, and the file: a write of whole lines stays in one piece.
+# PORT
 if $PROGRAM_NAME == __FILE__
   server = TCPServer.new("127.0.0.1", Integer(ARGV.fetch(0))).tap { |socket| socket.listen(1_024) }
-  others = Array.new(ARGV.fetch(1, "1").to_i - 1) { fork { CspLoop.new(server, $stdout).run_until_told } }
   CspLoop.new(server, $stdout).run_until_told
-  others.each { |pid| Process.kill(:TERM, pid) }
 end

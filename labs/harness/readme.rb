@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "time"
 
 module PumaTuner
   module Lab
     # What stays of a run in the repository: the finding without its rounds, `findings/NAME.json` beside the lab's README, and
     # what README says of it, between two marks there. Nobody types a figure.
-    class Page
+    class Readme
       # Of a kept finding: whoever clones the repository has them all.
       SIZE_MAX_BYTES = 200_000
 
@@ -20,7 +21,7 @@ module PumaTuner
       end
 
       # @return [String] path
-      def readme = File.join(@folder, "README.md")
+      def path = File.join(@folder, "README.md")
 
       # @return [String] path
       def kept = File.join(@folder, "findings", "#{@lab.name}.json")
@@ -29,7 +30,7 @@ module PumaTuner
       def finding = (Document.read(kept, :finding) if File.file?(kept))
 
       # @return [String, nil] what README says between the marks; nil without them
-      def written = File.read(readme, encoding: Encoding::UTF_8)[between]
+      def written = File.read(path, encoding: Encoding::UTF_8)[between]
 
       # @param finding [Finding] of this lab
       # @return [void]
@@ -37,11 +38,11 @@ module PumaTuner
       def keep(finding)
         short = finding.short
         ensure_small(short)
-        text = File.read(readme, encoding: Encoding::UTF_8)
-        raise UsageError, "#{readme} has lost its marks, #{mark} and #{mark("/")}" unless text.match?(between)
+        text = File.read(path, encoding: Encoding::UTF_8)
+        raise UsageError, "#{path} has lost its marks, #{mark} and #{mark("/")}" unless text.match?(between)
+        AtomicFile.write(path, text.sub(between) { "\n#{text_of(short)}\n" })
         FileUtils.mkdir_p(File.dirname(kept))
         Document.write(short, kept)
-        AtomicFile.write(readme, text.sub(between) { "\n#{text_of(short)}\n" })
       rescue SystemCallError => error
         raise UsageError, "cannot write to #{@folder}: #{error.message}"
       end
@@ -49,9 +50,8 @@ module PumaTuner
       # @param finding [Finding]
       # @return [String] Markdown
       def text_of(finding)
-        tables = finding.tables.select { |table| table.title.start_with?(*page_tables) }
         [made_with(finding), "", *finding.conclusions.map { |text| "- #{text}" }, "",
-          *(claims(finding) if finding.claims.any?), *tables.flat_map { |table| folded(table) }]
+          *(claims(finding) if finding.claims.any?), *finding.tables.flat_map { |table| folded(table) }]
           .join("\n").gsub(/\n{3,}/, "\n\n").rstrip
       end
 
@@ -61,15 +61,15 @@ module PumaTuner
       # @return [String] "1.27x ±10%", "5–15x ±10%", "above 1x", "–"
       def self.taken_as(claim)
         margin = claim.margin or return "–"
-        return "below #{Units.significant(margin.high)}x" unless margin.low
-        return "above #{Units.significant(margin.low)}x" unless margin.high
-        ends = [margin.low * (1 + margin.ratio), margin.high / (1 + margin.ratio)].map { |ratio| format("%.3g", ratio) }.uniq
+        low, high = margin.low && margin.low * (1 + margin.ratio), margin.high && margin.high / (1 + margin.ratio)
+        low, high = [low, high].map { |ratio| ratio && format("%.3g", ratio) }
+        return "below #{high}x" unless low
+        return "above #{low}x" unless high
+        ends = [low, high].uniq
         "#{ends.join("–")}x ±#{format("%g", (margin.ratio * 100).round(1))}%"
       end
 
       private
-
-      def page_tables = @lab.respond_to?(:page_tables) ? @lab.page_tables : []
 
       def mark(slash = "") = "<!-- #{slash}finding: #{@lab.name} -->"
 
@@ -97,7 +97,7 @@ module PumaTuner
         [*lines(HEADINGS, rows), ""]
       end
 
-      # In the page and out of the way.
+      # There, and out of the way.
       def folded(table)
         ["<details><summary>#{table.title}</summary>", "", *lines(table.headings, table.rows), "", *table.notes, "",
           "</details>", ""]
