@@ -62,7 +62,7 @@ module PumaTuner
 
       def sources(quick:) = [SCRIPT]
 
-      def expected_s(quick:) = quick ? 50 : 1_800
+      def expected_s(quick:) = quick ? 50 : 950
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]

@@ -26,7 +26,7 @@ module PumaTuner
       QUICK = {rounds_count: 6, duration_s: 0.5, warmup_limit_s: 8, warmup_window_s: 0.3, turns_count: 2, probe_s: 0.3}.freeze
       # Ten are an exact interval for up to 25 claims, which is how many the long form has. Beside the ladder fewer do: what has
       # a claim there has Student's interval, and tables have theirs at 95% each.
-      FULL = {rounds_count: 10, duration_s: 2.0, warmup_limit_s: 30, warmup_window_s: 0.7, turns_count: 4, probe_s: 0.8}.freeze
+      FULL = {rounds_count: 10, duration_s: 2.0, warmup_limit_s: 30, warmup_window_s: 0.7, turns_count: 4, probe_s: 0.5}.freeze
 
       ROUNDS_COUNTS = {CspMeasured::SHOP_SERVERS_TITLE => 8, CspMeasured::EACH_TITLE => 6, CspMeasured::EACH_OF_DEVELOPMENT_TITLE => 6, CspMeasured::SERVERS => 6,
                        CspMeasured::ERROR_PAGES_TITLE => 6}.freeze
@@ -54,7 +54,7 @@ module PumaTuner
           raise UsageError, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
       end
 
-      def expected_s(quick:) = quick ? 200 : 5_400
+      def expected_s(quick:) = quick ? 200 : 5_000
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]

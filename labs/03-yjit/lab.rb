@@ -30,7 +30,7 @@ module PumaTuner
         "oauth" => {duration_s: 0.6, warmup_window_s: 0.25, warmup_limit_s: 0.75}, "shop_api" => {duration_s: 1.5, warmup_window_s: 0.8, warmup_limit_s: 2.4}
       }.freeze
       FULL_TIMES = {
-        "oauth" => {duration_s: 8, warmup_window_s: 4, warmup_limit_s: 30}, "shop_api" => {duration_s: 13, warmup_window_s: 7, warmup_limit_s: 90}
+        "oauth" => {duration_s: 8, warmup_window_s: 4, warmup_limit_s: 30}, "shop_api" => {duration_s: 10, warmup_window_s: 7, warmup_limit_s: 90}
       }.freeze
 
       PRODUCTION_ROUNDS_COUNT = 10

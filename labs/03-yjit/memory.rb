@@ -14,7 +14,7 @@ module PumaTuner
       Sizes = Data.define(:services, :topology, :connections_count, :rounds_count, :requests_count, :turn_s, :turns_max) do
         def self.quick = new(services: [Yjit::OAUTH], topology: "1x3", connections_count: 2, rounds_count: 1, requests_count: 400, turn_s: 1, turns_max: 20)
 
-        def self.full = new(services: Yjit::SERVICES, topology: "2x3", connections_count: 4, rounds_count: 3, requests_count: 12_000, turn_s: 5, turns_max: 120)
+        def self.full = new(services: Yjit::SERVICES, topology: "2x3", connections_count: 4, rounds_count: 3, requests_count: 9_000, turn_s: 5, turns_max: 120)
       end
 
       # One server's memory, in bytes. requests_count: answered; memory: Anatomy::Memory
@@ -45,7 +45,7 @@ module PumaTuner
       # @raise [UsageError]
       def set_up(say:) = Yjit::SERVICES.each { |service| service.set_up(say) }
 
-      def expected_s(quick:) = sizes(quick).then { |sizes| 2 * sizes.services.size * sizes.rounds_count * (quick ? 10 : 120) }
+      def expected_s(quick:) = sizes(quick).then { |sizes| 2 * sizes.services.size * sizes.rounds_count * (quick ? 10 : 90) }
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]

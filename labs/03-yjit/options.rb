@@ -20,7 +20,7 @@ module PumaTuner
         # compile nearly everything, 200 what is asked for often; Rails' default lies between.
         def self.full
           new(limits_mib: {Yjit::OAUTH => [16], Yjit::SHOP => [16, 32]}, topology: "2x3", connections_count: 4, call_thresholds: [5, 200], precision_ratio: 0.03, rounds_count: 10,
-            duration_s: 6, warmup_window_s: 3, warmup_limit_s: 40)
+            duration_s: 5, warmup_window_s: 3, warmup_limit_s: 40)
         end
 
         # @return [Array<YjitService>]
@@ -53,7 +53,8 @@ module PumaTuner
 
       def expected_s(quick:)
         sizes = sizes(quick)
-        trial_s = sizes.duration_s + sizes.warmup_limit_s * 0.6 + 2
+        least_s = 3 * sizes.warmup_window_s
+        trial_s = sizes.duration_s + least_s + Yjit::WARMUP_SHARE.fetch(quick) * [sizes.warmup_limit_s - least_s, 0].max + 2
         (sizes.services.sum { |service| menu(service, sizes).size } * sizes.rounds_count * trial_s).ceil
       end
 

@@ -29,7 +29,7 @@ module PumaTuner
       Sizes = Data.define(:days_count, :step_s) do
         def self.quick = new(days_count: 6, step_s: 1_200)
 
-        def self.full = new(days_count: 7, step_s: 60)
+        def self.full = new(days_count: 7, step_s: 300)
       end
 
       # One service in one week, as its exporters tell it; a simulated fleet of one group with the story's figures.
@@ -87,7 +87,7 @@ module PumaTuner
       # @raise [UsageError] without a Prometheus
       def set_up(say:) = ensure_prometheus
 
-      def expected_s(quick:) = quick ? 60 : 900
+      def expected_s(quick:) = quick ? 60 : 420
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]

@@ -72,20 +72,18 @@ module PumaTuner
 
       # "Much faster" is a direction.
       def techniques
-        %w[off on].flat_map do |yjit|
-          blocks, one, many = ["a block, called", "a check, of one object", "a check, of 200 objects"].map { |title| verdicts["#{title}, YJIT #{yjit}"] }
-          next [] unless blocks
-          [
-            Lab::Claim.of_ratio("yield is faster than &block and call, YJIT #{yjit}", Lab::Ratios.speed(blocks, of: "by_yield", over: "called"), published: "much faster", published_ratio: Lab::Claim::HIGHER),
-            Lab::Claim.of_ratio("yield beside &block handed on, YJIT #{yjit}", Lab::Ratios.speed(blocks, of: "by_yield", over: "handed_on")),
-            *removed(one, "1", yjit), *removed(many, "200", yjit)
-          ]
-        end
+        blocks, one, many = ["a block, called", "a check, of one object", "a check, of 200 objects"].map { |title| verdicts["#{title}, YJIT off"] }
+        return [] unless blocks
+        [
+          Lab::Claim.of_ratio("yield is faster than &block and call, YJIT off", Lab::Ratios.speed(blocks, of: "by_yield", over: "called"), published: "much faster", published_ratio: Lab::Claim::HIGHER),
+          Lab::Claim.of_ratio("yield beside &block handed on, YJIT off", Lab::Ratios.speed(blocks, of: "by_yield", over: "handed_on")),
+          *removed(one, "1"), *removed(many, "200")
+        ]
       end
 
-      def removed(verdict, count, yjit)
+      def removed(verdict, count)
         %w[removed restored].map do |way|
-          Lab::Claim.of_ratio("a check that has #{(way == "removed") ? "replaced itself" : "removed itself without a trace"}, beside one that is made each time, of #{Units.counted(count.to_i, "object")} in turn, YJIT #{yjit}",
+          Lab::Claim.of_ratio("a check that has #{(way == "removed") ? "replaced itself" : "removed itself without a trace"}, beside one that is made each time, of #{Units.counted(count.to_i, "object")} in turn, YJIT off",
             Lab::Ratios.speed(verdict, of: "#{way}, #{count}", over: "checked, #{count}"))
         end
       end

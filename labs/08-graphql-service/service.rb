@@ -47,7 +47,7 @@ module PumaTuner
       def call(variants)
         rates = rounds("capacity", variants, CAPACITY_ROUNDS_COUNT) { |server| closed.send_to(server.url, duration_s: seconds).ensure_expected_responses.throughput_per_s }
         rate_per_s = (Stats::Quantile.of(rates.values.first.sort, 0.5) * LOAD_RATIO).round(1)
-        alerts = rounds("goal at #{rate_per_s}/s", variants, GOAL_ROUNDS_COUNT) { |server| held(arriving(rate_per_s).send_to(server.url, duration_s: seconds * 3)) }
+        alerts = rounds("goal at #{rate_per_s}/s", variants, GOAL_ROUNDS_COUNT) { |server| held(arriving(rate_per_s).send_to(server.url, duration_s: seconds * 2)) }
         Day.new(rates:, rate_per_s:, shares: alerts.transform_values { |list| list.map(&:first) }, p90s_ns: alerts.transform_values { |list| list.map(&:last) },
           locks_ns:, foretold: @run.part("forecast") { foretold(variants.values.first) },
           outliers: @run.part("outliers") { outliers(variants.values.first) })

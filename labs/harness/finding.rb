@@ -53,8 +53,9 @@ module PumaTuner
       # @return [Array<Claim>] those that have intervals
       def claims_by_interval = claims.select(&:by_interval?)
 
-      # @return [Finding] the same without what its verdicts are made of: claims keep the ratios of their rounds
-      def short = with(verdicts: {})
+      # @return [Finding] the same without what its verdicts are made of, and where its files lay: claims keep the ratios of
+      #   their rounds
+      def short = with(verdicts: {}, command: command&.gsub(/ --(?:output|html|markdown)[ =]\S+| --resume\b/, ""))
 
       # @return [Array<Claim>] of counts that were not what they should be
       def broken_counts = claims.select { |claim| claim.outcome == Outcome::DIFFERS }

@@ -65,6 +65,17 @@ class CspMeasuredTest < TunerTest
     assert_nil claim(story, "the shop's 500 in development over its answer 201").published_ratio
   end
 
+  # For so many, ten rounds are an exact interval.
+  test "the long form has 25 claims that intervals decide" do
+    like = ->(names) { verdict(names.to_h { |name| [name, [100, 80]] }) }
+    settings = {Rungs::RACK => [22.7, 40], "as advised: 2x2" => [11.4, 80]}
+    whole = measured(sweep: sweep("1x2" => 100.0, "2x2" => 200.0), SETTINGS_TITLE: verdict(settings), STEP_TITLE: verdict(STEP), SHOP_SERVERS_TITLE: like.call(Rungs::SHOP_SERVERS.keys),
+      ERROR_PAGES_TITLE: like.call(Rungs::ERROR_PAGES.keys), JSON_VERSIONS: like.call(Rungs::JSON_VERSIONS.keys), EACH_TITLE: like.call(Rungs::EACH_MIDDLEWARE.keys))
+    assert_equal 25, whole.claims.count(&:by_interval?)
+    exact = Stats::PairedRatio.rank_and_level(Labs::CspCollector::FULL.fetch(:rounds_count), 1 - Lab::Claim::FAMILY_ERROR_RATIO / 25).last
+    refute_nil exact
+  end
+
   test "each middleware's table tells what is gone with it" do
     each = {Rungs::RAILS => [100, 80], "without Rack::ETag" => [90, 80], "without Rack::Head" => [101, 80]}
     rows = measured(EACH_TITLE: verdict(each)).tables.find { |table| table.title == "What each middleware costs a request" }.rows

@@ -41,6 +41,12 @@ class LabLongFormsTest < TunerTest
 
   def kept = Dir["#{@labs}/*/findings/*.json"].map { |path| File.basename(path, ".json") }.sort
 
+  test "all of them fit into a working day, each within two hours" do
+    seconds = PumaTuner::Lab.all.to_h { |lab| [lab.name, lab.expected_s(quick: false)] }
+    assert_operator seconds.values.sum, :<=, 8 * 3_600
+    assert_operator seconds.values.max, :<=, 2 * 3_600
+  end
+
   test "each lab is run and kept, those that are named only, and what is kept is not run again" do
     status, said = run_forms("other")
     assert_equal [0, %w[other]], [status, kept], said
