@@ -36,7 +36,7 @@ module PumaTuner
 
       def gems(quick:) = Lab::Gems.pins(VERSIONS)
 
-      def expected_s(quick:) = quick ? 30 : 1_800
+      def expected_s(quick:) = quick ? 30 : 1_750
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
