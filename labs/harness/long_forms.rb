@@ -4,19 +4,21 @@ require "fileutils"
 
 module PumaTuner
   module Lab
-    # The long forms of labs, one after the other, for hours: each is run, its finding kept and its README written. Whatever
-    # ends it, the same call goes on: what this commit has kept is done, and what is half measured is taken up.
+    # The long forms of labs, one after the other, for hours: each is run, its finding kept and its README written.
+    # Whatever ends it, the same call goes on: what this commit has kept is done, and what is half measured is taken up.
     class LongForms
       # Once more at the end for what failed, as on a machine that was busy then.
       ATTEMPTS_COUNT = 2
 
       INTERRUPTED = 130
 
+      COMMAND = [Gem.ruby, File.expand_path("../../exe/puma_tuner", __dir__)].freeze
+
       # @param names [Array<String>] of labs; none: all
       # @param folder [String] for what is measured
       # @param out [IO]
       # @param command [Array<String>] puma_tuner
-      def initialize(names, folder:, out: $stdout, command: [Gem.ruby, File.expand_path("../../exe/puma_tuner", __dir__)])
+      def initialize(names, folder:, out: $stdout, command: COMMAND)
         @labs = names.empty? ? Lab.all : names.map { |name| Lab.find(name) }
         @folder = folder
         @out = out
@@ -27,7 +29,7 @@ module PumaTuner
       # @return [Commit, nil] that measures
       attr_reader :commit
 
-      # @return [Integer] exit status: 0 when all are done; 3 when some have failed; 130 when somebody has interrupted it
+      # @return [Integer] exit status: 0 when all are done; 3 when some have failed; 130 when somebody interrupted it
       def call
         FileUtils.mkdir_p(@folder)
         listening { forms }

@@ -6,8 +6,8 @@ module PumaTuner
   module Lab
     # Which code measured something: a figure that nobody can trace to the code that it is of is worth nothing.
     #
-    # name: of the last commit that changed more than pages and kept findings, short; changed: whether more than these has
-    #   been changed since, and not committed
+    # name: of the last commit that changed more than pages and kept findings, short; changed: whether more than these
+    #   has been changed since, and not committed
     Commit = Document.define(:name, :changed) do
       # What is written between two measurements, and makes no other version of what measures.
       const_set(:WRITTEN, [".", ":(exclude,glob)**/*.md", ":(exclude,glob)labs/*/findings/**"].freeze)
@@ -36,7 +36,8 @@ module PumaTuner
     # The line that says it on each page of figures, of labs and of benchmarks.
     module Provenance
       # What such a line looks like. Of the machine, pages of before may tell less.
-      PATTERN = /^Made with commit `(?<commit>\h{7,40})`(?<dirty> with uncommitted changes)? on (?<day>\d{4}-\d\d-\d\d): (?<machine>.+)\.$/
+      PATTERN = /^Made\ with\ commit\ `(?<commit>\h{7,40})`(?<dirty>\ with\ uncommitted\ changes)?
+        \ on\ (?<day>\d{4}-\d\d-\d\d):\ (?<machine>.+)\.$/x
 
       module_function
 

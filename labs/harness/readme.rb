@@ -5,8 +5,8 @@ require "time"
 
 module PumaTuner
   module Lab
-    # What stays of a run in the repository: the finding without its rounds, `findings/NAME.json` beside the lab's README, and
-    # what README says of it, between two marks there. Nobody types a figure.
+    # What stays of a run in the repository: the finding without its rounds, `findings/NAME.json` beside the lab's README,
+    # and what README says of it, between two marks there. Nobody types a figure.
     class Readme
       # Of a kept finding: whoever clones the repository has them all.
       SIZE_MAX_BYTES = 200_000
@@ -78,13 +78,13 @@ module PumaTuner
       def ensure_small(finding)
         bytes = Document.dump(finding).bytesize
         return if bytes < SIZE_MAX_BYTES
-        raise UsageError, "the finding of #{finding.lab} has #{bytes} bytes without its rounds, and #{SIZE_MAX_BYTES} are " \
-          "the most that is kept; the lab needs fewer tables and charts"
+        raise UsageError, "the finding of #{finding.lab} has #{bytes} bytes without its rounds, and #{SIZE_MAX_BYTES} " \
+          "are the most that is kept; the lab needs fewer tables and charts"
       end
 
       def made_with(finding)
-        line = Provenance.line(finding.machine, commit: Provenance.words(finding.commit), at: Time.iso8601(finding.started_at),
-          ruby: finding.ruby || "an unknown Ruby")
+        line = Provenance.line(finding.machine, commit: Provenance.words(finding.commit),
+          at: Time.iso8601(finding.started_at), ruby: finding.ruby || "an unknown Ruby")
         form = "#{finding.quick ? "Short form, whose intervals are wide" : "Long form"}: `#{finding.command}`."
         [line, form, FindingReport::ClaimRows.family(finding)].compact.join("\n")
       end
@@ -103,7 +103,9 @@ module PumaTuner
           "</details>", ""]
       end
 
-      def lines(headings, rows) = [headings, headings.map { "---" }, *rows].map { |cells| "| #{cells.map { |cell| cell(cell) }.join(" | ")} |" }
+      def lines(headings, rows)
+        [headings, headings.map { "---" }, *rows].map { |cells| "| #{cells.map { |text| cell(text) }.join(" | ")} |" }
+      end
 
       def cell(text) = text.to_s.gsub("|", "\\|").gsub(/\s+/, " ").strip
     end

@@ -28,8 +28,8 @@ module PumaTuner
         @preparation = Prove::Preparation.new(variants:, command:, rackup: RACKUP, folder: nil, own_gems: false)
       end
 
-      # The commit is the finding's, and the same for all variants. As a fact of each it would end a run that goes on after
-      # another lab's finding was written into this folder.
+      # The commit is the finding's, and the same for all variants. As a fact of each it would end a run that goes on
+      # after another lab's finding was written into this folder.
       #
       # @param variant [Prove::Variant]
       # @return [Prove::Preparation::Ready]

@@ -188,7 +188,7 @@ class CspLadderTest < TunerTest
   end
 
   # A rung of error pages with a small app in the shop's place: its 201 has no body, and its page has one.
-  FAILING = <<~'RUBY'
+  FAILING = <<~RUBY
     run lambda { |env|
       env["rack.input"].read
       status = Integer(ENV.fetch("CSP_FAILS", "201"))
@@ -196,7 +196,7 @@ class CspLadderTest < TunerTest
     }
   RUBY
 
-  test "error pages are measured beside the answer 201, although their bodies differ" do
+  test "error pages are measured beside status 201, although their bodies differ" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "failing.ru")
       File.write(path, FAILING)
