@@ -30,8 +30,8 @@ module PumaTuner
     # conclusions: sentences, made from what was measured
     # verdicts: {name => Prove::Verdict}, whole
     # machine: when it began; command: to repeat it; started_at: ISO 8601
-    # commit: of the labs that measured it, nil where it can't be told; ruby: that ran the lab, by RUBY_DESCRIPTION; both
-    #   nil of a file of before they were kept
+    # commit: of the labs that measured it, nil where it can't be told; ruby: that ran the lab, by RUBY_DESCRIPTION;
+    #   both nil of a file of before they were kept
     # unknown: {what => why}
     # family_error_ratio: of all claims that intervals decide, together; nil without any, and of a file of before the
     #   rounds were kept, whose claims have their intervals at 95% each
@@ -53,8 +53,8 @@ module PumaTuner
       # @return [Array<Claim>] those that have intervals
       def claims_by_interval = claims.select(&:by_interval?)
 
-      # @return [Finding] the same without what its verdicts are made of, and where its files lay: claims keep the ratios
-      #   of their rounds
+      # @return [Finding] the same without what its verdicts are made of, and where its files lay: claims keep their
+      #   rounds' ratios
       def short = with(verdicts: {}, command: command&.gsub(/ --(?:output|html|markdown)[ =]\S+| --resume\b/, ""))
 
       # @return [Array<Claim>] of counts that were not what they should be

@@ -5,8 +5,8 @@ require "time"
 
 module PumaTuner
   module Lab
-    # What stays of a run in the repository: the finding without its rounds, `findings/NAME.json` beside the lab's README,
-    # and what README says of it, between two marks there. Nobody types a figure.
+    # What stays of a run in the repository: the finding without its rounds, `findings/NAME.json` beside the lab's
+    # README, and what README says of it, between two marks there. Nobody types a figure.
     class Readme
       # Of a kept finding: whoever clones the repository has them all.
       SIZE_MAX_BYTES = 200_000
@@ -78,8 +78,8 @@ module PumaTuner
       def ensure_small(finding)
         bytes = Document.dump(finding).bytesize
         return if bytes < SIZE_MAX_BYTES
-        raise UsageError, "the finding of #{finding.lab} has #{bytes} bytes without its rounds, and #{SIZE_MAX_BYTES} " \
-          "are the most that is kept; the lab needs fewer tables and charts"
+        raise UsageError, "the finding of #{finding.lab} has #{bytes} bytes without its rounds, and " \
+          "#{SIZE_MAX_BYTES} are the most that is kept; the lab needs fewer tables and charts"
       end
 
       def made_with(finding)

@@ -187,6 +187,14 @@ class CspLadderTest < TunerTest
     server&.close
   end
 
+  # Four labs share a folder, and each writes its finding there: the commit "with changes" would be another one.
+  test "the commit of a lab's folder is no fact of a served variant" do
+    variant = PumaTuner::Prove::Variant.new(name: Rungs::RACK, factors: Rungs::BARE)
+    facts = PumaTuner::Lab::ServedCommands.new(folder: LAB, variants: [variant], out: ->(_) { File::NULL }).call(variant).facts
+    assert_includes facts, [:file, "app"]
+    refute_includes facts, [:commit, nil]
+  end
+
   # A rung of error pages with a small app in the shop's place: its 201 has no body, and its page has one.
   FAILING = <<~RUBY
     run lambda { |env|
