@@ -1,7 +1,12 @@
 # frozen_string_literal: true
 
-# Does the recipe for CI find a regression of 5% of CPU per request, and leave harmless pull requests alone? On a repository that is made for it, by the script
-# that docs/guides/ci.md has: twenty proofs of the one, twenty of the others. `rake ci_recipe`. Ends with status 1 when it finds fewer than 19, or calls one.
+# Does the recipe for CI find a regression of 5% of CPU per request, and leave harmless pull requests alone? By the script that docs/guides/ci.md has, on commits of
+# this project's own history: twenty proofs of commits that leave the served app alone, twenty of the same ones with a planted regression on top.
+#
+#   bin/exec rake ci_recipe                     (an hour and more, the longer the noisier the machine)
+#   bin/exec rake ci_recipe OPTIONS=--quick     (a few proofs of six rounds, to see whether it works)
+#
+# Both go on where they were interrupted. Ends with status 1 when fewer than 19 are found, or a harmless one is called a regression; with 3 when noise left that open.
 
 require_relative "support/bench"
 require_relative "ci_recipe/proofs"
@@ -11,8 +16,15 @@ module CiRecipe
   FOUND_LEAST = 19
   PLANTED_RATIO = 0.05
 
-  Options = Bench::Options.define("ci_recipe", page: "docs/measured/ci_recipe.md", needs: "all #{PROOFS_COUNT} proofs of each kind", proofs_count: PROOFS_COUNT, quick: Bench::Options::QUICK) do |parser, given|
+  # At most so often a regression of just the margin is passed, whatever the noise: the lower half of what the looks share among them.
+  PASSING_RATIO = PumaTuner::Prove::Looks::ERROR_RATIO / 2
+
+  # To learn which share of a request's CPU the app's steps take, they are made once more.
+  SHARE = "share"
+
+  Options = Bench::Options.define("ci_recipe", page: "docs/measured/ci_recipe.md", needs: "all #{PROOFS_COUNT} proofs of each kind", proofs_count: PROOFS_COUNT, quick: Bench::Options::QUICK, fresh: false) do |parser, given|
     parser.on("--proofs N", Integer, "of each kind (default: #{PROOFS_COUNT})") { |count| given[:proofs_count] = positive(count) }
+    parser.on("--fresh", "begin anew; without it, what has been proven before is not proven again") { given[:fresh] = true }
   end
 
   class Options
@@ -24,103 +36,165 @@ module CiRecipe
 
     # @return [Hash{String => String}] of the script
     def variables = quick ? {"LOOKS" => "6"} : {}
+
+    # @return [String] where what is said is kept; other numbers of proofs are of other commits
+    def journal_path = File.join(Journal::FOLDER, quick ? "quick.jsonl" : "#{count}.jsonl")
   end
 
-  # @param options [Options]
-  # @param say [#call]
-  # @return [Array(Integer, Array<Said>, Array<Said>)] rows that were planted; of the regression; of harmless pull requests
-  def self.run(options, say:)
-    Dir.mktmpdir("puma_tuner-ci") do |folder|
-      history = History.new(File.join(File.realpath(folder), "shop"))
-      proofs = Proofs.new(history, variables: options.variables, say:)
-      rows_count = (PLANTED_RATIO / proofs.rows_share * History::ROWS).ceil
-      history.plant(History::REGRESSION, rows_count)
-      kinds = History::HARMLESS.keys.cycle
-      pairs = Array.new(options.count) { |index| [proofs.call(History::REGRESSION, seed: index + 1), proofs.call(kinds.next, seed: index + 1)] }
-      [rows_count, *pairs.transpose]
+  # A whole run: proves what is missing, and judges.
+  class Suite
+    # @param options [Options]
+    # @param machine [PumaTuner::Probe::MachineFacts] before it
+    # @param journal [Journal]
+    # @param say [#call]
+    def initialize(options, machine, journal: Journal.new(options.journal_path, fresh: options.fresh), say: ->(text) { warn "ci_recipe: #{text}" })
+      @options = options
+      @machine = machine
+      @journal = journal
+      @say = say
+    end
+
+    # @return [Page]
+    def run
+      begin_run unless @journal.run
+      Dir.mktmpdir("puma_tuner-ci") do |folder|
+        history = History.new(File.join(File.realpath(folder), "history"), count: @options.count, commit: @journal.run.fetch("history_end"))
+        prove(history, Proofs.new(history.folder, path: History::PATH, variables: @options.variables, say: @say))
+      end
+    rescue Interrupt
+      @say.call("what was said is kept in #{@options.journal_path}; the same command goes on from there")
+      raise
+    end
+
+    private
+
+    def begin_run
+      head, = Open3.capture2("git", "-C", Bench::PROJECT, "rev-parse", "HEAD")
+      @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => Bench::Provenance::COMMIT, "history_end" => head.strip, "at" => Time.now.to_i,
+        "machine" => @machine.to_document.transform_keys(&:to_s))
+    end
+
+    # Both kinds take turns, so that what disturbs the machine meets each of them.
+    def prove(history, proofs)
+      share = known(SHARE, history.harmless.first.head) { |commit| proofs.call(history.planted(1.0).first.with(kind: SHARE), commit:) }
+      raise PumaTuner::MeasurementFailed, "the recipe could not measure what is planted: #{proofs.printed.to_s.lines.last(5).join}" unless share.ratio
+      pairs = history.harmless.zip(history.planted(PLANTED_RATIO / (share.ratio.value - 1)))
+      said = pairs.each_with_index.map do |(harmless, planted), place|
+        [planted, harmless].map { |one| known(one.kind, harmless.head) { |commit| proofs.call(one, commit:, seed: place + 1) } }
+      end
+      page(share, *said.transpose)
+    end
+
+    def known(kind, commit) = @journal.said(kind, commit) || yield(commit).tap { |said| @journal.add(said.fields) }
+
+    # With the machine and the commit of when it was begun.
+    def page(share, planted, harmless)
+      run = @journal.run
+      Page.new(machine: PumaTuner::Probe::MachineFacts.from_document(run.fetch("machine")), at: Time.at(run.fetch("at")), commit: run.fetch("commit"), share: share.ratio, planted:, harmless:)
     end
   end
 
   # docs/measured/ci_recipe.md
   class Page < Bench::Page
-    # @param rows_count [Integer] that were planted
+    # @param commit [String] with which it was measured, in words
+    # @param share [PumaTuner::Stats::Estimate] CPU of a request whose steps are made twice, over that of one
     # @param planted [Array<Said>]
     # @param harmless [Array<Said>]
-    def initialize(rows_count:, planted:, harmless:, **)
+    def initialize(commit:, share:, planted:, harmless:, **)
       super(**)
-      @rows_count = rows_count
+      @commit = commit
+      @share = share
       @planted = planted
       @harmless = harmless
     end
 
-    # What could not be measured is neither found nor a false alarm, and no success: a third outcome.
+    # A proof that fails without showing that a request takes more is neither found nor a false alarm, and no success: a third outcome.
     #
-    # @return [Array<Symbol>]
+    # @return [Array<Symbol>] of the regression, and of harmless pull requests
     def outcomes
       least_count = (@planted.size * FOUND_LEAST / PROOFS_COUNT.to_f).floor
-      return %i[not_shown] if (@planted + @harmless).any? { |said| ![0, 1].include?(said.code) }
-      [(found.size >= least_count) ? :met : :missed, alarms.empty? ? :met : :missed]
+      [met(found.size >= least_count, @planted.count(&:passed?) <= @planted.size - least_count), met(@harmless.all?(&:passed?), alarms.empty?)]
     end
 
     # @return [String]
-    def results = paragraphs(facts, outcome, table, by_kind)
+    def results = paragraphs(facts, outcome, table, by_commit)
 
     # @return [String] the whole page
     def to_s = paragraphs(INTRO, results, METHOD)
 
+    # @param proofs_count [Integer]
+    # @param least_count [Integer]
+    # @return [Float] how often at least so many of so many regressions are found where each is passed as often as it may be
+    def self.found_ratio(proofs_count = PROOFS_COUNT, least_count = FOUND_LEAST)
+      (0..proofs_count - least_count).sum { |count| (proofs_count - count + 1..proofs_count).reduce(1, :*) / (1..count).reduce(1, :*) * PASSING_RATIO**count * (1 - PASSING_RATIO)**(proofs_count - count) }
+    end
+
     INTRO = <<~TEXT
       # Does CI find a regression of 5%?
 
-      Written by `benchmark/ci_recipe.rb`; not to be edited. To repeat it: `bin/exec rake ci_recipe`, which takes one and a half to three hours, the longer the noisier the
-      machine (`OPTIONS=--quick`: some ten minutes; `OPTIONS=--write` writes this page).
+      Written by `benchmark/ci_recipe.rb`; not to be edited. To repeat it: `bin/exec rake ci_recipe`, which takes the longer the noisier the machine, and goes on where it was
+      interrupted (`OPTIONS=--quick`: a short form; `OPTIONS=--write` writes this page; `OPTIONS=--fresh` begins anew).
     TEXT
 
     METHOD = <<~TEXT
       ## How it is measured
 
-      The repository is made for it: an app on Puma with a list of #{History::ROWS} articles, its history, and pull requests. The recipe is `ops/ci/prove_pull_request.sh` as it stands
-      ([the guide](../guides/ci.md)), run as a CI does: with the pull request checked out. First a pull request that makes the list twice tells how much of a request's CPU a
-      row takes; the regression makes so many rows once more that a request takes #{(PLANTED_RATIO * 100).round}% more CPU. Harmless pull requests change a README, a comment, a page that is not
-      asked for, or the Gemfile. Both kinds take turns, each proof with a seed of its own.
+      The pull requests are commits of this project's own history, spread evenly over it, each against its first parent. The app is the demo's (`#{History::APP}`), asked for
+      `#{History::PATH}`. Commits that leave its Ruby files alone are harmless; the regression is planted on top of the same commits, in the method that all of a request's
+      computing is in. The recipe is `ops/ci/prove_pull_request.sh` as it stands ([the guide](../guides/ci.md)), run as a CI does: with the pull request checked out. Both kinds
+      take turns, each proof with a seed of its own. Where nothing was measured it is tried once more, and the table says so.
 
-      The recipe judges by CPU per request, and asks whether it is shown that a request takes less than 5% more. So a change that takes 5% passes in 2.5 of 100 proofs whatever
-      the noise, and what noise costs are rounds: it looks after 10, 20 and 40. Where these are not enough it fails, as nothing is shown then.
+      How much is planted: first the method's steps are made twice, which tells the share of a request's CPU that they take. So many steps are then made once more that
+      a request takes #{(PLANTED_RATIO * 100).round}% more, rounded up by less than 0.01%.
+
+      The recipe judges by CPU per request, and asks whether it is shown that a request takes less than 5% more. So each proof passes a regression of just 5% with a
+      probability of #{(PASSING_RATIO * 100).round(1)}% at most, whatever the noise; where that is reached, #{FOUND_LEAST} of #{PROOFS_COUNT} or more are found in #{(found_ratio * 100).round}% of such runs. What noise costs are
+      rounds: it looks several times. Where the last look does not suffice the recipe fails as well, as nothing is shown then. That is told apart here:
+      a regression is found, or a harmless commit called one, where the whole interval lies above 1; else the noise left it open.
     TEXT
     private_constant :INTRO, :METHOD
 
     private
 
-    def found = @planted.select { |said| said.code == 1 }
+    def facts = Bench::Provenance.line(@machine, at: @at, commit: @commit)
 
-    def alarms = @harmless.select { |said| said.code == 1 }
+    def met(sure, possible) = sure ? :met : ((possible) ? :not_shown : :missed)
+
+    def found = @planted.select(&:regression?)
+
+    def alarms = @harmless.select(&:regression?)
 
     def outcome
-      untold = (@planted + @harmless).count { |said| ![0, 1].include?(said.code) }
-      "**The regression was found in #{found.size} of #{@planted.size} proofs; #{alarms.size} of #{@harmless.size} harmless pull requests were called one.**" \
-        "#{" Of #{untold} nothing could be told." if untold.positive?} A proof took #{minutes(@planted + @harmless)} (median)."
+      open_count, again_count = (@planted + @harmless).count(&:open?), (@planted + @harmless).count { |said| said.attempts_count > 1 }
+      "**The regression was found in #{found.size} of #{@planted.size} proofs; #{alarms.size} of #{@harmless.size} harmless pull requests were called one.** " \
+        "#{"Of #{open_count} noise left it open. " if open_count.positive?}#{"#{again_count} had to be tried twice. " if again_count.positive?}" \
+        "A proof took #{minutes(@planted + @harmless)} (median)."
     end
 
     def minutes(said) = "#{(Bench.median(said.map(&:seconds)) / 60.0).round(1)} min"
 
+    # What the interval of the share makes of the planted ratio.
+    def planted_percent = [@share.high, @share.value, @share.low].map { |twice| PLANTED_RATIO * 100 * (twice - 1) / (@share.value - 1) }.minmax.map { |percent| percent.round(1) }.join("–")
+
     def table
-      rows = {"#{(PLANTED_RATIO * 100).round}% more (#{@rows_count} rows of #{History::ROWS} once more)" => @planted, "harmless" => @harmless}.map do |title, all|
+      rows = {"#{(PLANTED_RATIO * 100).round}% more CPU (by the share's interval #{planted_percent}%)" => @planted, "harmless" => @harmless}.map do |title, all|
         ratios = all.filter_map(&:ratio).map(&:value)
-        [title, all.size.to_s, all.count { |said| said.code == 1 }.to_s, ratios.empty? ? "-" : "#{times(Bench.median(ratios))} (#{ratios.minmax.map { |one| times(one) }.join("–")})",
-          Bench.median(all.map(&:rounds_count)).to_s, minutes(all), "#{(all.map(&:seconds).max / 60.0).round(1)} min"]
+        [title, all.size.to_s, all.count(&:regression?).to_s, all.count(&:open?).to_s, ratios.empty? ? "-" : "#{times(Bench.median(ratios))} (#{ratios.minmax.map { |one| times(one) }.join("–")})",
+          Bench.median(all.map(&:rounds_count))&.round.to_s, minutes(all), "#{(all.map(&:seconds).max / 60.0).round(1)} min"]
       end
-      Bench::Markdown.table(["pull request", "proofs", "exit code 1", "CPU per request, median (range)", "rounds, median", "took, median", "at most"], rows)
+      Bench::Markdown.table(["pull request", "proofs", "a regression", "left open", "CPU per request, median (range)", "rounds, median", "took, median", "at most"], rows)
     end
 
-    def by_kind
-      rows = (@planted + @harmless).map { |said| [said.kind, said.code.to_s, said.ratio ? "#{times(said.ratio.value)} (#{times(said.ratio.low)}–#{times(said.ratio.high)})" : "-", said.rounds_count.to_s, said.seconds.round.to_s] }
-      ["Each of them:", Bench::Markdown.table(["pull request", "exit code", "CPU per request", "rounds", "seconds"], rows)]
+    def by_commit
+      rows = (@planted + @harmless).map do |said|
+        [said.kind, said.commit[0, 8], "#{said.code}#{" (second attempt)" if said.attempts_count > 1}", said.ratio ? "#{times(said.ratio.value)} (#{times(said.ratio.low)}–#{times(said.ratio.high)})" : "-",
+          said.rounds_count.to_s, said.seconds.round.to_s]
+      end
+      ["Each of them:", Bench::Markdown.table(["pull request", "commit", "exit code", "CPU per request", "rounds", "seconds"], rows, left_count: 2)]
     end
 
     def times(ratio) = format("%.3fx", ratio)
   end
 end
 
-Bench.program(__FILE__, CiRecipe::Options) do |options, machine|
-  rows_count, planted, harmless = CiRecipe.run(options, say: ->(text) { warn "ci_recipe: #{text}" })
-  CiRecipe::Page.new(machine:, rows_count:, planted:, harmless:)
-end
+Bench.program(__FILE__, CiRecipe::Options) { |options, machine| CiRecipe::Suite.new(options, machine).run }

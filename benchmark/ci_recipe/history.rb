@@ -1,122 +1,87 @@
 # frozen_string_literal: true
 
-require "fileutils"
 require "open3"
 
 module CiRecipe
-  # A repository as an app's authors have it: a shop, its history, and pull requests on it. Some leave the work of a request as it is, in ways in which
-  # commits do; one plants a regression of known size.
+  # What a CI is asked to judge. kind: what it is told as; base, head: names that git knows
+  PullRequest = Data.define(:kind, :base, :head)
+
+  # This project's own history, as a repository whose pull requests are its commits: each stands against its first parent. The app is the demo's,
+  # labs/05-threads-against-io, so a commit that leaves its Ruby files alone must not be called a regression; and one that has the app compute more on top of that must be.
   class History
-    # What a request has to do: so many lines of a list.
-    ROWS = 240
+    APP = "labs/05-threads-against-io"
+    SERVED = %W[:(glob)#{APP}/**/*.rb :(glob)#{APP}/*.ru].freeze
 
-    SOURCES = {
-      "Gemfile" => <<~RUBY,
-        source Gem.sources.to_a.first
+    # Three bursts and three waits in turn, all of whose bursts are this method's.
+    PATH = "/realistic"
+    METHOD_FILE = "#{APP}/work.rb"
+    STEPS = "(units * STEPS_PER_UNIT).times"
+    PARTS = 10_000
 
-        gem "puma", "8.0.2"
-        gem "rack", "3.2.8"
-      RUBY
-      "config.ru" => <<~RUBY,
-        require_relative "shop"
-        run Shop.new
-      RUBY
-      "config/puma.rb" => "threads 2, 2\n",
-      "shop.rb" => <<~RUBY,
-        require "erb"
-        require "json"
+    HARMLESS = "harmless"
+    REGRESSION = "regression"
 
-        class Shop
-          Article = Struct.new(:title, :price_cents, :tags)
-          ARTICLES = Array.new(#{ROWS}) { |number| Article.new("Article <\#{number}>", 199 + number * 7, %w[red blue large small].rotate(number).first(2)) }
-          ROW = ERB.new("<li><b><%= ERB::Util.html_escape(article.title) %></b> <%= price(article) %> <i><%= article.tags.sort.join(', ') %></i></li>")
-
-          def call(env)
-            env["PATH_INFO"] == "/articles" ? [200, {"content-type" => "text/html"}, [page]] : [404, {"content-type" => "text/plain"}, ["nothing here"]]
-          end
-
-          private
-
-          def page
-            items = ARTICLES.map { |article| row(article) }
-            "<ul>\#{items.join}</ul><script type='application/json'>\#{facts}</script>"
-          end
-
-          def row(article) = ROW.result(binding)
-
-          def price(article) = format("%d.%02d", *article.price_cents.divmod(100))
-
-          def facts = JSON.generate(ARTICLES.map { |article| {title: article.title, price: article.price_cents, tags: article.tags} })
-        end
-      RUBY
-      "README.md" => "# Shop\n\nA list of articles.\n"
-    }.freeze
-
-    # What pull requests change, without changing what a request does: kind => [file, text, what takes its place].
-    HARMLESS = {
-      "a README" => ["README.md", "A list of articles.\n", "A list of articles. Start it with `bundle exec puma`.\n"],
-      "a comment" => ["shop.rb", "  def row(article)", "  # One line of the list.\n  def row(article)"],
-      "a page that is not asked for" => ["shop.rb", "  private\n", "  def about = [200, {\"content-type\" => \"text/plain\"}, [\"A shop.\"]]\n\n  private\n"],
-      "another gem in the Gemfile" => ["Gemfile", "gem \"rack\"", "gem \"base64\", require: false\ngem \"rack\""]
-    }.freeze
-
-    # Pull requests that do more than before.
-    TWICE = "the list twice"
-    REGRESSION = "a regression"
-
-    # @param folder [String] where the repository is made
-    def initialize(folder)
-      @folder = folder
-      FileUtils.mkdir_p(folder)
-      git("init", "--quiet", "--initial-branch=main")
-      SOURCES.each { |path, text| write(path, text) && commit("#{path.capitalize}: first version") }
-      HARMLESS.each { |kind, (path, text, other)| branch(kind) { change(path, text, other) } }
-      plant(TWICE, ROWS)
+    # @param folder [String] where the copy is made
+    # @param count [Integer] of commits, spread evenly over the history
+    # @param project [String] a checkout
+    # @param commit [String] where the history ends
+    # @raise [PumaTuner::UsageError] where the checkout has no history, or not enough of it
+    def initialize(folder, count:, project: Bench::PROJECT, commit: "HEAD")
+      @project = project
+      ensure_whole
+      @repository = folder
+      end_commit = git(project, "rev-parse", "--verify", "#{commit}^{commit}")
+      git(project, "clone", "--quiet", "--no-checkout", project, folder)
+      @commits = spread(harmless_commits(end_commit), count)
+      git(folder, "checkout", "--quiet", "--detach", end_commit)
     end
 
-    # @return [String] the folder of the app
-    attr_reader :folder
+    # @return [String] the app's folder, in the copy
+    def folder = File.join(@repository, APP)
 
-    # @param kind [String] one of HARMLESS, or one that was planted: the pull request is what is checked out then
-    def checkout(kind) = git("checkout", "--quiet", kind.tr(" ", "-"))
+    # @return [Array<PullRequest>] commits that leave what is served as it is
+    def harmless = @commits.map { |commit| PullRequest.new(kind: HARMLESS, base: "#{commit}^1", head: commit) }
 
-    # Makes a pull request whose list makes its first rows once more: each takes as long as any other.
-    #
-    # @param kind [String] its name
-    # @param rows_count [Integer]
-    def plant(kind, rows_count)
-      line = "items = ARTICLES.map { |article| row(article) }"
-      branch(kind) { change("shop.rb", line, "#{line}\n    ARTICLES.first(#{rows_count}).each { |article| row(article) }") }
+    # @param more_ratio [Float] of the app's steps that are made once more; to be 0.0001 at least
+    # @return [Array<PullRequest>] the same commits, each with another on top, which has the app take so many more steps
+    def planted(more_ratio)
+      parts = PARTS + (more_ratio * PARTS).ceil
+      harmless.map { |one| one.with(kind: REGRESSION, head: plant(one.head, "(units * STEPS_PER_UNIT * #{parts} / #{PARTS}).times")) }
     end
 
     private
 
-    def branch(kind)
-      git("checkout", "--quiet", "-b", kind.tr(" ", "-"), "main")
-      yield
-      commit(kind.capitalize)
-      git("checkout", "--quiet", "main")
+    def ensure_whole
+      return unless git(@project, "rev-parse", "--is-shallow-repository") == "true"
+      raise PumaTuner::UsageError, "ci_recipe proves commits of this project's history, and this is a shallow clone. Fetch the rest before: git fetch --unshallow, or in GitHub Actions `fetch-depth: 0`"
     end
 
-    def change(path, text, other)
-      before = File.read(File.join(@folder, path))
-      raise ArgumentError, "#{path} has no #{text.inspect}" unless before.include?(text)
-      write(path, before.sub(text) { other })
+    # Since the app computes as it does now: the method's file is the same in all of them.
+    def harmless_commits(end_commit)
+      since = git(@project, "rev-list", "--first-parent", "-1", end_commit, "--", METHOD_FILE)
+      raise PumaTuner::UsageError, "no commit here has #{METHOD_FILE}" if since.empty?
+      git(@project, "rev-list", "--first-parent", "#{since}..#{end_commit}").lines(chomp: true) -
+        git(@project, "rev-list", "--first-parent", "#{since}..#{end_commit}", "--", *SERVED).lines(chomp: true)
     end
 
-    def write(path, text)
-      FileUtils.mkdir_p(File.dirname(File.join(@folder, path)))
-      File.write(File.join(@folder, path), text)
+    def spread(commits, count)
+      return Array.new(count) { |place| commits[place * commits.size / count] } if commits.size >= count
+      raise PumaTuner::UsageError, "the history has #{commits.size} commits that leave #{APP} alone, and #{count} are needed"
     end
 
-    def commit(message)
-      git("add", ".")
-      git("-c", "user.name=An author", "-c", "user.email=author@example.org", "commit", "--quiet", "--message", message)
+    def plant(commit, steps)
+      git(@repository, "checkout", "--quiet", "--detach", commit)
+      file = File.join(@repository, METHOD_FILE)
+      before = File.read(file)
+      raise PumaTuner::UsageError, "#{METHOD_FILE} at #{commit} has no #{STEPS}" unless before.include?(STEPS)
+      File.write(file, before.sub(STEPS) { steps })
+      git(@repository, "-c", "user.name=An author", "-c", "user.email=author@example.org", "commit", "--quiet", "--all", "--no-verify", "--message", "More work")
+      git(@repository, "rev-parse", "HEAD")
     end
 
-    def git(*words)
-      output, status = Open3.capture2e("git", "-C", @folder, *words)
-      raise "git #{words.join(" ")}: #{output}" unless status.success?
+    def git(folder, *words)
+      output, status = Open3.capture2e("git", "-C", folder, *words)
+      status.success? ? output.strip : raise(PumaTuner::UsageError, "git #{words.first} failed in #{folder}: #{output.lines.first.to_s.strip}")
     end
   end
 end

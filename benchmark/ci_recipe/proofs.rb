@@ -1,61 +1,141 @@
 # frozen_string_literal: true
 
+require "fileutils"
+require "json"
+require "open3"
 require "tmpdir"
 require_relative "history"
 
 module CiRecipe
-  # What the recipe said of a pull request. kind: which; code: its exit code; ratio: of CPU per request, with its interval; nil where nothing was measured
-  # seconds: that it took; summary: what it wrote in Markdown
-  Said = Data.define(:kind, :code, :ratio, :rounds_count, :seconds, :summary, :printed)
+  # What the recipe said of a pull request.
+  #
+  # kind: see PullRequest; commit: that it is made of; code: its exit code; ratio: of CPU per request, with its interval; nil where nothing was measured
+  # seconds: that it took, the last time; attempts_count: 2 where nothing was measured at first
+  Said = Data.define(:kind, :commit, :code, :ratio, :rounds_count, :seconds, :attempts_count) do
+    # @param fields [Hash{String => Object}] of a line of the journal
+    # @return [Said]
+    def self.from(fields)
+      ratio = PumaTuner::Stats::Estimate.from_document(fields["ratio"]) if fields["ratio"]
+      new(**members.to_h { |member| [member, fields.fetch(member.to_s)] }, ratio:)
+    end
+
+    # @return [Hash{Symbol => Object}] for the journal
+    def fields = {**to_h, ratio: ratio&.to_document}
+
+    # @return [Boolean] whether a request is shown to take more; where it fails otherwise, the noise left it open
+    def regression? = code == 1 && !ratio.nil? && ratio.low > 1
+
+    # @return [Boolean]
+    def passed? = code.zero?
+
+    # @return [Boolean] whether it can't be told from this: neither less than the margin, nor more than before; or nothing was measured
+    def open? = !passed? && !regression?
+  end
+
+  # What was said so far, on disk, a line as soon as it is there: an interrupted run goes on from it.
+  #
+  #   {"kind": "run", …}   the layout of these lines, the commit where the history ends, when it was begun, on which machine
+  #   {"kind": "share", …}, {"kind": "harmless", …}, {"kind": "regression", …}   see Said
+  class Journal
+    # Of the lines. What was written by another one can't be gone on with.
+    LAYOUT = 1
+
+    FOLDER = File.join(Bench::PROJECT, "tmp/ci_recipe")
+
+    # @param path [String] of the file
+    # @param fresh [Boolean] whether to begin anew
+    # @raise [PumaTuner::UsageError] where it has another layout
+    def initialize(path, fresh: false)
+      @path = path
+      FileUtils.mkdir_p(File.dirname(path))
+      FileUtils.rm_f(path) if fresh
+      @lines = File.file?(path) ? File.readlines(path).filter_map { |line| parsed(line) } : []
+      raise PumaTuner::UsageError, "#{path} was written by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
+    end
+
+    # @return [Hash{String => Object}, nil] the first line
+    def run = @lines.find { |line| line["kind"] == "run" }
+
+    # @return [Said, nil]
+    def said(kind, commit) = @lines.find { |line| line["kind"] == kind && line["commit"] == commit }&.then { |line| Said.from(line) }
+
+    # @param fields [Hash] to be written
+    def add(fields)
+      line = JSON.generate(fields)
+      File.write(@path, "#{line}\n", mode: "a")
+      @lines << JSON.parse(line)
+    end
+
+    private
+
+    # The last line may be cut short: whoever wrote it was interrupted.
+    def parsed(line)
+      JSON.parse(line)
+    rescue JSON::ParserError
+      nil
+    end
+  end
 
   # The recipe, as it stands in ops/ci, on pull requests of a repository.
   class Proofs
     SCRIPT = File.join(Bench::PROJECT, "ops/ci/prove_pull_request.sh")
 
-    # @param history [History]
+    # Once more where nothing was measured: a machine that was too busy for a moment says nothing of the recipe.
+    ATTEMPTS_COUNT = 2
+
+    # The summary in Markdown that the recipe wrote last, or nil, and what it printed.
+    attr_reader :summary, :printed
+
+    # @param folder [String] of the app, in its repository
+    # @param path [String] that is asked for
     # @param variables [Hash{String => String}] of the script
     # @param words [Array<String>] for `puma_tuner prove`
     # @param say [#call]
-    def initialize(history, variables: {}, words: [], say: ->(_) {})
-      @history = history
-      @variables = {"BASE" => "main", **variables}
-      @words = words
+    def initialize(folder, path:, variables: {}, words: [], say: ->(_) {})
+      @folder = folder
+      @words = ["config.ru", "--path", path, *words]
+      @variables = variables
       @say = say
     end
 
-    # @param kind [String] of the pull request
+    # @param pull_request [PullRequest]
+    # @param commit [String] that it is told by
     # @param seed [Integer] of the order of trials
     # @return [Said]
-    def call(kind, seed: 1)
-      @history.checkout(kind)
-      Dir.mktmpdir("puma_tuner-ci") do |folder|
-        summary = File.join(folder, "verdict.md")
-        began_s = PumaTuner::Clock.now_s
-        printed, status = Open3.capture2e(environment(folder).merge(@variables, "SUMMARY" => summary), "sh", SCRIPT, "config.ru", "--path", "/articles", "--seed", seed.to_s, *@words, chdir: @history.folder)
-        said(kind, status.exitstatus, summary, PumaTuner::Clock.now_s - began_s, printed).tap { |said| @say.call(line(said)) }
+    def call(pull_request, commit: pull_request.head, seed: 1)
+      checkout(pull_request.head)
+      (1..ATTEMPTS_COUNT).each do |attempt|
+        said = once(pull_request, commit, seed, attempt)
+        @say.call(line(said))
+        return said if [0, 1].include?(said.code) || attempt == ATTEMPTS_COUNT
+        @say.call("nothing was measured, so it is tried once more")
       end
-    end
-
-    # @return [Float] the share of a request's CPU that the rows of its list take
-    # @raise [PumaTuner::MeasurementFailed] where that can't be told
-    def rows_share
-      said = call(History::TWICE)
-      said.ratio ? said.ratio.value - 1 : raise(PumaTuner::MeasurementFailed, "the recipe could not measure: #{said.printed.lines.last(5).join}")
     end
 
     private
 
-    def said(kind, code, summary, seconds, printed)
-      json = summary.sub(/md\z/, "json")
-      verdict = PumaTuner::Document.read(json, :verdict) if File.file?(json)
-      Said.new(kind:, code:, ratio: verdict&.comparison("change", "cpu_per_request")&.ratio, rounds_count: verdict&.rounds_count, seconds:,
-        summary: (File.read(summary) if File.file?(summary)), printed:)
+    # With the pull request checked out, as in a CI.
+    def checkout(head)
+      output, status = Open3.capture2e("git", "-C", @folder, "checkout", "--quiet", head)
+      raise PumaTuner::UsageError, "git checkout #{head}: #{output}" unless status.success?
+    end
+
+    def once(pull_request, commit, seed, attempt)
+      Dir.mktmpdir("puma_tuner-ci") do |folder|
+        file = File.join(folder, "verdict.md")
+        began_s = PumaTuner::Clock.now_s
+        @printed, status = Open3.capture2e({**environment(folder), "BASE" => pull_request.base, **@variables, "SUMMARY" => file}, "sh", SCRIPT, *@words, "--seed", seed.to_s, chdir: @folder)
+        @summary = (File.read(file) if File.file?(file))
+        verdict = PumaTuner::Document.read(file.sub(/md\z/, "json"), :verdict) if File.file?(file.sub(/md\z/, "json"))
+        Said.new(kind: pull_request.kind, commit:, code: status.exitstatus, ratio: verdict&.comparison("change", "cpu_per_request")&.ratio, rounds_count: verdict&.rounds_count,
+          seconds: PumaTuner::Clock.now_s - began_s, attempts_count: attempt)
+      end
     end
 
     def line(said)
       ratio = said.ratio
-      "#{said.kind}: code #{said.code}#{", #{PumaTuner::Units.times(ratio.value)} (#{PumaTuner::Units.times(ratio.low)} to #{PumaTuner::Units.times(ratio.high)})" if ratio}, " \
-        "#{said.rounds_count} rounds, #{said.seconds.round} s"
+      "#{said.kind}, #{said.commit[0, 8]}: code #{said.code}#{", #{PumaTuner::Units.times(ratio.value)} (#{PumaTuner::Units.times(ratio.low)} to #{PumaTuner::Units.times(ratio.high)})" if ratio}, " \
+        "#{said.rounds_count || "no"} rounds, #{said.seconds.round} s"
     end
 
     # A `puma_tuner` on the path, as a CI has it.

@@ -9,11 +9,11 @@
 #
 #   BASE      what the change is held against (origin/main); fetched where the clone is shallow
 #   MARGIN    percent that a change may cost (5)
-#   LOOKS     rounds after which it may be decided (10,20,40)
-#   TIME      how long it may take (10m)
+#   LOOKS     rounds after which it may be decided (8,16,32)
+#   TIME      how long it may take (15m)
 #   SUMMARY   file for the summary in Markdown (verdict.md); the verdict goes beside it, as JSON
 set -eu
-base=${BASE:-origin/main} margin=${MARGIN:-5} looks=${LOOKS:-10,20,40} time=${TIME:-10m} summary=${SUMMARY:-verdict.md}
+base=${BASE:-origin/main} margin=${MARGIN:-5} looks=${LOOKS:-8,16,32} time=${TIME:-15m} summary=${SUMMARY:-verdict.md}
 
 commit() { git rev-parse --verify --quiet "$1^{commit}"; }
 
@@ -28,4 +28,5 @@ if [ "$(commit "$from")" = "$(commit HEAD)" ]; then
 fi
 exec puma_tuner prove --variant "base:git=$from" --variant "change:git=HEAD" \
   --primary cpu_per_request --expect "cpu_per_request not worse" --equivalent "$margin" \
-  --looks "$looks" --time "$time" --duration 2 --noise-rounds 0 --markdown "$summary" --output "${summary%.md}.json" "$@"
+  --looks "$looks" --time "$time" --duration 2 --warmup-window 0.4 --probe-duration 0 --noise-rounds 0 \
+  --markdown "$summary" --output "${summary%.md}.json" "$@"

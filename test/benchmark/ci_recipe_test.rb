@@ -1,96 +1,170 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/shop_repository"
 require_relative "../../benchmark/ci_recipe"
 
-# The recipe for CI in short, on the repository of its benchmark: margins so wide that a busy machine does not matter.
+# The recipe for CI in short, on a small shop: margins so wide that a busy machine does not matter. And its benchmark, without measuring.
 class CiRecipeTest < TunerTest
   kind :integration
 
   time_limit 500
 
   SHORT = {"LOOKS" => "6", "MARGIN" => "50"}.freeze
-  WORDS = %w[--duration 0.8 --warmup-window 0.2 --warmup-limit 1 --probe-duration 0 --connections 4 --busy-machine].freeze
+  WORDS = %w[--duration 0.8 --warmup-window 0.2 --warmup-limit 1 --connections 4 --busy-machine].freeze
 
-  def setup
-    @folder = File.realpath(Dir.mktmpdir("puma_tuner-test"))
-    @history = CiRecipe::History.new(File.join(@folder, "shop"))
-  end
+  def setup = @folder = File.realpath(Dir.mktmpdir("puma_tuner-test"))
 
   def teardown = FileUtils.rm_rf(@folder)
 
-  def proofs(**variables) = CiRecipe::Proofs.new(@history, variables: SHORT.merge(variables.transform_keys(&:to_s)), words: WORDS)
+  def shop = @shop ||= ShopRepository.new(File.join(@folder, "shop"))
 
-  # Makes a pull request that does the list so many times more.
-  def plant(times)
-    file = File.join(@history.folder, "shop.rb")
-    @history.plant("much more", CiRecipe::History::ROWS)
-    @history.checkout("much more")
-    File.write(file, File.read(file).sub(/^ +ARTICLES\.first.*\n/) { |line| line * times })
-    @history.send(:commit, "More")
-  end
+  def proofs(**variables) = CiRecipe::Proofs.new(shop.folder, path: "/articles", variables: SHORT.merge(variables.transform_keys(&:to_s)), words: WORDS, say: told.method(:push))
+
+  def told = @told ||= []
 
   test "a pull request that takes far more CPU fails, and its summary says by how much" do
-    plant(3)
+    more = shop.more_work(3)
     tries(2) do
-      said = proofs.call("much more")
-      assert_equal 1, said.code, said.printed
-      assert_operator said.ratio.value, :>, 2
-      assert_match(/cpu\\_per\\_request not worse is not shown/, said.summary)
-      assert_match(/\| CPU per request \(primary\) \|.*worse \|/, said.summary)
+      said = proofs.then { |some| [some.call(more), some.summary, some.printed] }
+      assert_equal 1, said.first.code, said.last
+      assert said.first.regression?
+      assert_operator said.first.ratio.value, :>, 2
+      assert_match(/cpu\\_per\\_request not worse is not shown/, said[1])
+      assert_match(/\| CPU per request \(primary\) \|.*worse \|/, said[1])
     end
   end
 
   test "one that changes the Gemfile passes, though the gems differ" do
+    other = shop.change("Gemfile", "gem \"rack\"", "gem \"base64\", require: false\ngem \"rack\"", branch: "base64")
     tries(2) do
-      said = proofs.call("another gem in the Gemfile")
-      assert_equal 0, said.code, said.printed
-      assert_match(/not worse is shown/, said.summary)
+      some = proofs
+      assert_equal 0, some.call(other).code, some.printed
+      assert_match(/not worse is shown/, some.summary)
     end
-    assert_equal "another-gem-in-the-Gemfile", `git -C #{@history.folder} rev-parse --abbrev-ref HEAD`.strip
+    assert_equal "base64", `git -C #{shop.folder} rev-parse --abbrev-ref HEAD`.strip
   end
 
-  test "where nothing can be told, it is no regression, and the summary says why" do
-    missing = proofs(BASE: "origin/main").call("a README")
-    assert_equal 2, missing.code, missing.printed
-    assert_match(/nothing was measured\n\n> git=origin\/main: there is no such commit .* git fetch origin main/, missing.summary)
-    assert_equal [0, "there is no change since main\n"], proofs.call("main").then { |said| [said.code, said.summary] }
+  test "where nothing can be told, it is no regression, it is tried once more, and the summary says why" do
+    readme = shop.change("README.md", "A list", "The list", branch: "readme")
+    missing = proofs(BASE: "origin/main").then { |some| [some.call(readme), some.summary] }
+    assert_equal [2, 2, true, false], [missing.first.code, missing.first.attempts_count, missing.first.open?, missing.first.regression?]
+    assert_match(/nothing was measured, so it is tried once more/, told.join("\n"))
+    assert_match(/nothing was measured\n\n> git=origin\/main: there is no such commit .* git fetch origin main/, missing.last)
+    unchanged = proofs.then { |some| [some.call(readme.with(head: "main")).code, some.summary] }
+    assert_equal [0, "there is no change since main\n"], unchanged
   end
 
   test "a base that does not boot is named, in the terminal with its output and in the summary without" do
-    @history.checkout("main")
-    file = File.join(@history.folder, "config.ru")
-    works = File.read(file)
-    File.write(file, "raise \"a s3cret\"\n")
-    @history.send(:commit, "It does not boot")
-    File.write(file, works)
-    @history.send(:branch, "mended") { File.write(file, works) }
-    said = proofs.call("mended")
-    assert_equal 3, said.code, said.printed
-    assert_match(/s3cret/, said.printed)
-    assert_match(/nothing was measured\n\n> base: .*ended before it served/, said.summary)
-    refute_match(/s3cret/, said.summary)
+    works = ShopRepository::SOURCES.fetch("config.ru")
+    shop.change("config.ru", works, "raise \"a s3cret\"\n")
+    mended = shop.change("config.ru", "raise \"a s3cret\"\n", works, branch: "mended")
+    some = proofs
+    assert_equal 3, some.call(mended).code, some.printed
+    assert_match(/s3cret/, some.printed)
+    assert_match(/nothing was measured\n\n> base: .*ended before it served/, some.summary)
+    refute_match(/s3cret/, some.summary)
   end
 
-  def said(kind, code, value = 1.0)
-    ratio = PumaTuner::Stats::Estimate.new(value:, low: value - 0.02, high: value + 0.02, level_ratio: 0.983, samples_count: 10)
-    CiRecipe::Said.new(kind:, code:, ratio:, rounds_count: 10, seconds: 120.0, summary: "", printed: "")
+  test "the first of the recipe's looks has as many rounds as an interval of its level needs" do
+    script = File.read(CiRecipe::Proofs::SCRIPT)
+    looks = PumaTuner::Prove::Looks.stepwise(script[/LOOKS:-([\d,]+)/, 1].split(",").map(&:to_i))
+    assert_operator looks.least_rounds_count, :<=, looks.rounds_counts.first
+    assert_equal 7, looks.least_rounds_count
+    assert_includes script, "LOOKS     rounds after which it may be decided (#{looks.rounds_counts.join(",")})"
   end
 
-  def page(planted, harmless) = CiRecipe::Page.new(machine: PumaTuner::Probe::MachineFacts.read, rows_count: 14, planted:, harmless:)
+  # A history of four commits: the app, one beside it, one of the app's files, one beside it.
+  def repository
+    folder = File.join(@folder, "project")
+    app = File.join(folder, CiRecipe::History::APP)
+    FileUtils.mkdir_p(app)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    {"#{app}/work.rb" => "def burn(units) = (units * STEPS_PER_UNIT).times { 1 }\n", "#{folder}/README.md" => "a\n", "#{app}/app.rb" => "1\n", "#{app}/README.md" => "b\n"}.each do |path, text|
+      File.write(path, text)
+      git(folder, "add", ".")
+      git(folder, "-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--message", "one")
+    end
+    folder
+  end
 
-  test "the page holds both counts against what is promised" do
-    good = page([*[said("a regression", 1, 1.05)] * 19, said("a regression", 0, 1.04)], [said("a README", 0)] * 20)
+  def git(folder, *words) = Open3.capture2e("git", "-C", folder, *words).then { |output, status| status.success? ? output.strip : flunk(output) }
+
+  test "commits that leave the served app alone are the harmless ones, and the same ones with more steps the regressions" do
+    project = repository
+    history = CiRecipe::History.new(File.join(@folder, "copy"), count: 2, project:)
+    last, _, second = git(project, "rev-list", "HEAD").lines(chomp: true)
+    assert_equal [["harmless", "#{last}^1", last], ["harmless", "#{second}^1", second]], history.harmless.map(&:deconstruct)
+    planted = history.planted(0.05004)
+    assert_equal history.harmless.map(&:base), planted.map(&:base)
+    planted.zip(history.harmless).each do |one, harmless|
+      assert_equal harmless.head, git(history.folder, "rev-parse", "#{one.head}^1")
+      assert_includes git(history.folder, "show", "#{one.head}:#{CiRecipe::History::METHOD_FILE}"), "(units * STEPS_PER_UNIT * 10501 / 10000).times"
+    end
+    assert_equal "main", git(project, "rev-parse", "--abbrev-ref", "HEAD"), "the checkout stays as it is"
+    too_many = assert_raises(PumaTuner::UsageError) { CiRecipe::History.new(File.join(@folder, "more"), count: 3, project:) }
+    assert_match(/has 2 commits .* and 3 are needed/, too_many.message)
+  end
+
+  test "a shallow clone says what to do" do
+    git(@folder, "clone", "--quiet", "--depth=1", "file://#{repository}", File.join(@folder, "shallow"))
+    error = assert_raises(PumaTuner::UsageError) { CiRecipe::History.new(File.join(@folder, "copy"), count: 2, project: File.join(@folder, "shallow")) }
+    assert_match(/a shallow clone.*git fetch --unshallow.*fetch-depth: 0/, error.message)
+  end
+
+  test "the app of this project has the steps that a regression is planted in" do
+    assert_includes File.read(File.join(Bench::PROJECT, CiRecipe::History::METHOD_FILE)), CiRecipe::History::STEPS
+  end
+
+  def said(kind, code, value = 1.0, attempts_count: 1)
+    CiRecipe::Said.new(kind:, commit: "4ffeb6d0aa", code:, ratio: estimate(value), rounds_count: 8, seconds: 120.0, attempts_count:)
+  end
+
+  def estimate(value) = PumaTuner::Stats::Estimate.new(value:, low: value - 0.02, high: value + 0.02, level_ratio: 0.983, samples_count: 10)
+
+  test "what was said is kept, and a run goes on from it" do
+    path = File.join(@folder, "tmp/journal.jsonl")
+    journal = CiRecipe::Journal.new(path)
+    assert_nil journal.run
+    journal.add("kind" => "run", "layout" => CiRecipe::Journal::LAYOUT)
+    journal.add(said("harmless", 0).fields)
+    nothing = said("harmless", 3).with(ratio: nil, rounds_count: nil, commit: "other")
+    journal.add(nothing.fields)
+    File.write(path, '{"kind": "regr', mode: "a")
+    again = CiRecipe::Journal.new(path)
+    assert_equal [said("harmless", 0), nothing, nil], [again.said("harmless", "4ffeb6d0aa"), again.said("harmless", "other"), again.said("regression", "4ffeb6d0aa")]
+    assert_nil CiRecipe::Journal.new(path, fresh: true).run
+    File.write(path, JSON.generate("kind" => "run", "layout" => 0))
+    assert_match(/--fresh begins anew/, assert_raises(PumaTuner::UsageError) { CiRecipe::Journal.new(path) }.message)
+  end
+
+  def page(planted, harmless) = CiRecipe::Page.new(machine: PumaTuner::Probe::MachineFacts.read, commit: "commit `4ffeb6d`", share: estimate(1.95), planted:, harmless:)
+
+  def regressions(found, passed: 0, open: 0) = [*[said("regression", 1, 1.05)] * found, *[said("regression", 0, 1.03)] * passed, *[said("regression", 1, 1.01)] * open]
+
+  def harmless(passed, called: 0, open: 0) = [*[said("harmless", 0)] * passed, *[said("harmless", 1, 1.04)] * called, *[said("harmless", 1, 1.01)] * open]
+
+  test "the page holds both counts against what is promised, and tells what noise left open apart" do
+    good = page(regressions(19, passed: 1), harmless(20))
     assert_equal %i[met met], good.outcomes
-    assert_match(/found in 19 of 20 proofs; 0 of 20 harmless pull requests were called one/, good.to_s)
-    assert_match(/\| 5% more \(14 rows of 240 once more\) \| +20 \| +19 \| +1\.050x \(1\.040x–1\.050x\)/, good.to_s)
-    assert_equal %i[missed missed], page([*[said("a regression", 1)] * 18, *[said("a regression", 0)] * 2], [said("a README", 1), *[said("a README", 0)] * 19]).outcomes
-    assert_equal %i[not_shown], page([said("a regression", 3)], [said("a README", 0)]).outcomes
+    assert_match(/found in 19 of 20 proofs; 0 of 20 harmless pull requests were called one\.\*\* A proof took/, good.to_s)
+    assert_match(/\| 5% more CPU \(by the share's interval 4\.9–5\.1%\) \| +20 \| +19 \| +0 \| +1\.050x \(1\.030x–1\.050x\)/, good.to_s)
+    assert_equal %i[missed missed], page(regressions(18, passed: 2), harmless(19, called: 1)).outcomes
+    assert_equal %i[not_shown not_shown], page(regressions(18, passed: 1, open: 1), harmless(19, open: 1)).outcomes
+    assert_match(/Of 2 noise left it open/, page(regressions(19, open: 1), harmless(19, open: 1)).results)
+    assert_match(/1 had to be tried twice.*\| 0 \(second attempt\) \|/m, page(regressions(20), [*harmless(19), said("harmless", 0, attempts_count: 2)]).results)
+  end
+
+  test "the page says how often the regression may be passed" do
+    assert_match(/passes a regression of just 5% with a\s+probability of 2\.5% at most.*19 of 20 or more are found in 91% of such runs/m, page(regressions(20), harmless(20)).to_s)
+    assert_in_delta 0.9118, CiRecipe::Page.found_ratio, 0.0001
+    assert_in_delta 0.975**20, CiRecipe::Page.found_ratio(20, 20), 1e-12
   end
 
   test "a quick run is not worth the page" do
     assert_raises(OptionParser::InvalidArgument) { CiRecipe::Options.parse(%w[--quick --write]) }
     assert_raises(OptionParser::InvalidArgument) { CiRecipe::Options.parse(%w[--proofs 5 --write]) }
     assert_equal 20, CiRecipe::Options.parse(%w[--write]).count
+    refute_equal CiRecipe::Options.parse(%w[--quick]).journal_path, CiRecipe::Options.parse([]).journal_path
   end
 end
