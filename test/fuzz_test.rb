@@ -16,7 +16,7 @@ class FuzzTest < TunerTest
   READERS.each do |reader|
     test "#{reader.name} reads what is right, and refuses with a reason what is not" do
       Dir.mktmpdir do |folder|
-        reader.seeds.first(3).each do |seed|
+        reader.seeds.each do |seed|
           File.binwrite(path = File.join(folder, "input"), seed)
           assert_silent { reader.read.call(path) }
         end
@@ -101,11 +101,11 @@ class FuzzTest < TunerTest
     assert_operator json, :>, 25
   end
 
-  test "every reader has its share of the inputs, and together they are about as many as was asked for" do
+  test "every reader has its share of the inputs, and together they are as many as was asked for, or a few more" do
     shares = Fuzz::Readers.shares(10_000, READERS)
     assert_equal READERS.size, shares.size
     assert_operator shares.values.min, :>=, 10_000 / READERS.size / 2
-    assert_in_delta 10_000, shares.values.sum, READERS.size
+    assert_includes 10_000..10_000 + READERS.size, shares.values.sum
   end
 
   def outcome(*findings) = Fuzz::Outcome.new(reader: "planted", inputs_count: 1_234_567, read_count: 4, refused_count: 5, findings:, seconds: 90.0)

@@ -46,6 +46,14 @@ class CompareLogTest < TunerTest
     assert_nil AccessLog::Lograge.entry('{"method":"GET" broken "duration":1}')
   end
 
+  test "what is in lograge's JSON is held for what it is: one line that has something else is no request" do
+    json = {"method" => "GET", "path" => "/a", "status" => 200, "duration" => 12.34, "@timestamp" => "2026-10-10T13:55:36.123Z"}
+    entry = ->(**other) { AccessLog::Lograge.entry(JSON.generate(json.merge(other.transform_keys(&:to_s)))) }
+    [{path: 7}, {path: ["/a"]}, {method: {}}, {duration: "1e999999999"}, {duration: -1}, {duration: "x"}, {duration: [1]}, {duration: "9" * 400}].each { |other| assert_nil entry.call(**other), other }
+    assert_equal [200, 200, nil, nil], [{status: 200}, {status: "200"}, {status: [200]}, {status: {}}].map { |other| entry.call(**other).status }
+    assert_equal [12_340_000, 1_200_000, 300_000], [{duration: "12.34"}, {duration: "1.2"}, {duration: 3e-1}].map { |other| entry.call(**other).app_ns }
+  end
+
   def rails(id, at, *texts) = texts.map { |text| "I, [2026-10-10T13:55:#{at} #17]  INFO -- : #{"[#{id}] " if id}#{text}" }
 
   def started(path, at = "36") = "Started GET \"#{path}\" for 192.0.2.1 at 2026-10-10 13:55:#{at[0, 2]} +0000"

@@ -16,6 +16,10 @@ module PumaTuner
       JSON_LINE = /\{.*"(?:method|duration)":.*\}/
       INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/
 
+      # A number of JSON is digits as well; more of them, or a larger exponent, would take memory without bound.
+      DURATION = /\A\d{1,18}(?:\.\d{1,30})?(?:e[-+]?\d{1,2})?\z/i
+      STATUS = /\A\d{3}\z/
+
       RESOLUTION_NS = Units::NS_PER_US
       TIME_RESOLUTION_NS = Units::NS_PER_MS / 100
 
@@ -23,12 +27,12 @@ module PumaTuner
       # @return [Entry, nil]
       def self.entry(line)
         http_method, target, status, duration = fields(line)
-        instant = line[INSTANT] if http_method && target && duration
-        return unless instant
-        Entry.new(at_ns: at_ns(instant), http_method:, target:, status: status&.to_i,
+        return unless http_method.is_a?(String) && target.is_a?(String) && DURATION.match?(duration.to_s)
+        instant = line[INSTANT] or return
+        Entry.new(at_ns: at_ns(instant), http_method:, target:, status: (status.to_s.to_i if STATUS.match?(status.to_s)),
           app_ns: (Rational(duration.to_s) * Units::NS_PER_MS).round)
-      rescue ArgumentError
-        nil # no such day, or no such number
+      rescue ArgumentError, RangeError
+        nil # no such day, or none that a clock has
       end
 
       def self.timer = method(:entry)

@@ -23,10 +23,16 @@ module PumaTuner
       private_constant :Place
 
       # @param source [String]
+      # @raise [UsageError] where it nests deeper than its tree can be gone through
       def initialize(source)
         @source = source
         @parsed = Prism.parse(source)
+      rescue SystemStackError
+        raise UsageError, TOO_DEEP
       end
+
+      TOO_DEEP = "puma.rb nests too deeply to be changed; set what is advised by hand"
+      private_constant :TOO_DEEP
 
       # @return [Boolean] whether it is Ruby at all
       def ruby? = @parsed.errors.empty?
@@ -34,11 +40,14 @@ module PumaTuner
       # @param lines [String] of advice
       # @param comment [String] above what is added
       # @return [Edited] the same text where nothing is left to do
+      # @raise [UsageError] as {#initialize}
       def with(lines, comment)
         @variables, @left = {}, []
         found = PumaFile.new(lines).wanted.flat_map { |wanted| wanted.name ? setting(wanted) : code(wanted) }
         edits, added = found.compact.partition { |one| one.is_a?(Edit) }
         Edited.new(source: edited(edits, added, comment), left: @left, variables: @variables)
+      rescue SystemStackError
+        raise UsageError, TOO_DEEP
       end
 
       # @return [Array<Wanted>] this text as lines that are wanted in another
@@ -58,7 +67,7 @@ module PumaTuner
       end
 
       # @return [Array<String>] of each statement, whatever its white space
-      def statement_texts = statements.map { |node| node.slice.split.join(" ") }
+      def statement_texts = statements.map { |node| node.slice.scrub.split.join(" ") }
 
       private
 

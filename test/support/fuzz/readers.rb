@@ -24,10 +24,10 @@ module Fuzz
     def all = [*documents, *texts, *journals, *profiles, *of_servers, prometheus, responses]
 
     # @param count [Integer] of inputs
-    # @return [Hash{Reader => Integer}] shares of them: a reader in C is quicker, and has more
+    # @return [Hash{Reader => Integer}] shares of them, together so many at least: a reader in C is quicker, and has more
     def shares(count, readers = all)
       weights = readers.to_h { |reader| [reader, (reader.name == "http responses") ? 12 : 1] }
-      weights.transform_values { |weight| [count * weight / weights.values.sum, 1].max }
+      weights.transform_values { |weight| (count * weight).ceildiv(weights.values.sum) }
     end
 
     # Read, and shown as text; now and then as HTML.
@@ -59,13 +59,18 @@ module Fuzz
     LOGS = [
       "192.0.2.1 - ada [10/Oct/2026:13:55:36 +0200] \"GET /articles/42?q=slow+app&page=2 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\"\n" * 3,
       "https 2026-10-10T13:55:36.123456Z app/my-lb/50dc6c 192.0.2.1:2817 10.0.0.1:80 0.001 0.020 0.002 200 200 34 366 \"GET https://www.example.com:443/articles/42?q=a HTTP/2.0\" \"curl\" -\n" * 3,
-      "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/articles/42?q=a&b[]=%41\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" * 3
+      "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/articles/42?q=a&b[]=%41\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" * 3,
+      *(LOGRAGE = [
+        "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] method=GET path=/articles/42?q=a format=html controller=ArticlesController action=show status=200 duration=12.34 view=5.60\n" * 3,
+        "{\"method\":\"GET\",\"path\":\"/articles/42\",\"format\":\"html\",\"status\":200,\"duration\":12.34,\"@timestamp\":\"2026-10-10T13:55:36.123Z\"}\n" * 3
+      ].freeze)
     ].freeze
 
     TIMED_LOGS = [
       "192.0.2.1 - - [10/Oct/2026:13:55:36 +0200] \"GET /articles/42 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\" rt=0.123 urt=0.120\n" * 3, LOGS[1],
       "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/a\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" \
-      "I, [2026-10-10T13:55:36.153456 #17]  INFO -- : [9d6b] Completed 200 OK in 12ms (Views: 3.1ms)\n" * 2
+      "I, [2026-10-10T13:55:36.153456 #17]  INFO -- : [9d6b] Completed 200 OK in 12ms (Views: 3.1ms)\n" * 2,
+      *LOGRAGE
     ].freeze
 
     def texts
@@ -91,8 +96,28 @@ module Fuzz
         }),
         Reader.new(name: "arrivals", seeds: ["# times\n0.5\n1.25\n7\n", "1795000000.123\n1795000000.456\n"], read: lambda { |path|
           TP::CLI::Loads.allocate.send(:times_ns, path)
-        })
+        }),
+        puma_file
       ]
+    end
+
+    PUMA_RB = <<~RUBY
+      threads_count = Integer(ENV.fetch("RAILS_MAX_THREADS", 3))
+      threads threads_count, threads_count
+      workers ENV.fetch("WEB_CONCURRENCY") { 2 }
+      preload_app! false
+      before_worker_boot { GC.config(rgengc_allow_full_mark: false) }
+      port ENV["PORT"] || 3000
+    RUBY
+
+    # Somebody's puma.rb, with lines of advice in it.
+    def puma_file
+      Reader.new(name: "puma.rb", seeds: [PUMA_RB, "threads 5, 5\nworkers 2 if ENV[\"X\"]\n__END__\nx\n"], read: lambda { |path|
+        file = TP::Advise::PumaFile.new(File.read(path))
+        raise TP::UsageError, "it is not Ruby: see advise/patch.rb" unless file.ruby?
+        edited = file.with("workers 3\nthreads 4, 4\npreload_app!\nbefore_fork { GC.compact }", "advised")
+        raise "it is no Ruby any more" unless TP::Advise::PumaFile.new(edited.source).ruby?
+      })
     end
 
     def read_log(path)
@@ -103,8 +128,8 @@ module Fuzz
     end
 
     def journals
-      [trial_journal, proof_journal, state("record of proofs", measured) { |path| TP::Advise::ProofRecord.new(path, say: ->(_) {}) },
-        state("track record", {"metric" => "p99", "log_ratio" => 0.25, "scenario" => "1x5", "machine" => nil, "date" => "2026-01-01T00:00:00Z"}) { |path| TP::Predict::TrackRecord.new(path, say: ->(_) {}) }]
+      [trial_journal, proof_journal, state("record of proofs", measured) { |path, say| TP::Advise::ProofRecord.new(path, say:) },
+        state("track record", {"metric" => "p99", "log_ratio" => 0.25, "scenario" => "1x5", "machine" => nil, "date" => "2026-01-01T00:00:00Z"}) { |path, say| TP::Predict::TrackRecord.new(path, say:) }]
     end
 
     def measured
@@ -112,14 +137,19 @@ module Fuzz
         today: TP::Topology.parse("1x5"), topology: TP::Topology.parse("2x3")).to_document
     end
 
+    # What can't be read is put aside, and that has to be said with a reason.
+    #
     # @param entry [Hash] of an app
     # @yieldparam path [String]
+    # @yieldparam say [#call]
     # @yieldreturn [ProofRecord, TrackRecord]
     def state(name, entry)
       text = JSON.generate({"schema_version" => 1, "apps" => {"app" => [entry] * 2}, "endpoints" => {"app" => ["GET /"]}})
       Reader.new(name:, seeds: [text], json: :whole, read: lambda do |path|
-        record = yield(path)
+        said = []
+        record = yield(path, ->(text) { said << text.sub(path, "").sub(/it is now .*?,/, "") })
         record.respond_to?(:of) ? record.of("app") && record.by_endpoints({"GET /" => 1}) : record.past_error("app") && record.past_error_by_endpoints({"GET /" => 1})
+        raise TP::UsageError, said.join(" ") if said.any? || Dir["#{path}.*.unread"].any?
       ensure
         FileUtils.rm_f(Dir["#{path}.*.unread"])
       end)
