@@ -70,7 +70,7 @@ class FuzzFoundTest < TunerTest
     "a recommendation that is no topology" => ["recommendation", set("topology", "x"), :read],
     "an order of a controller whose name is no text" => ["order to resize", ->(text) { text.b.sub("1-2-3", "1\xFF3".b) }, :read],
     "a puma.rb of more brackets than a stack has room for" => ["puma.rb", ->(_) { "[" * 100_000 }, /nests too deeply|it is not Ruby/],
-    "a puma.rb with bytes of no text" => ["puma.rb", ->(text) { text.b + "x = \"\xFF\"\n".b }, :read],
+    "a puma.rb with bytes of no text" => ["puma.rb", ->(text) { text.b + "on_restart do # \xFF\nend\n".b }, :read],
     "lograge whose duration no memory holds" => ["access log with times", ->(_) { "{\"method\":\"GET\",\"path\":\"/a\",\"duration\":\"1e999999999\",\"at\":\"2026-10-10T13:55:36Z\"}\n" }, /\w/],
     "an answer of Prometheus without values" => ["answers of Prometheus", ->(_) { '{"status":"success","data":{"result":[{"metric":{}}]}}' }, /did not answer as Prometheus does: key not found/],
     "an answer of Prometheus whose labels are a number" => ["answers of Prometheus", ->(_) { '{"status":"success","data":{"result":[{"metric":7,"values":[],"value":[1,"2"]}]}}' }, /labels are no texts/],
