@@ -82,6 +82,31 @@ class Release
     end
   end
 
+  # Signs the checksums of the packages that were built, beside them, with a key of whoever makes the release.
+  # @param key [String] as gpg knows it
+  # @return [Array<String>] paths of the signatures
+  # @raise [Failed] also where the packages are not those of the checksums any more
+  def sign(key)
+    DIGESTS.keys.map do |name|
+      path, signature = File.join(@into, name), File.join(@into, "#{name}.asc")
+      raise Failed, "there is no #{path}; rake release:build writes it" unless File.file?(path)
+      ensure_sums(path, DIGESTS.fetch(name))
+      run("gpg", "--batch", "--yes", "--local-user", key, "--armor", "--detach-sign", "--output", signature, path)
+      run("gpg", "--batch", "--verify", signature, path)
+      signature
+    end
+  rescue Errno::ENOENT
+    raise Failed, "signing needs gpg, which is not installed (Debian: gnupg)"
+  end
+
+  # @return [Array<String>] versions that the packages are to be tried with, and that are not here
+  def self.missing(wanted, rubies = self.rubies)
+    wanted - rubies.map { |ruby| Precompiled.version(ruby, "RUBY_VERSION") }
+  end
+
+  # @return [String] e.g. "commit `4ffeb6d`": what the packages are built of
+  def commit_words = "commit `#{git("rev-parse", "--short", @commit).strip}`"
+
   # @return [String, nil] what is missing for these packages to be a release
   def unfinished
     heading = git("show", "#{@commit}:CHANGELOG.md")[/^## #{Regexp.escape(@version)} \(\d{4}-\d\d-\d\d\)$/]
@@ -141,6 +166,15 @@ class Release
       File.join(@into, name).tap do |path|
         File.write(path, packages.map { |package| "#{digest.file(package).hexdigest}  #{File.basename(package)}\n" }.join)
       end
+    end
+  end
+
+  def ensure_sums(path, digest)
+    File.readlines(path, chomp: true).each do |line|
+      sum, name = line.split("  ", 2)
+      package = File.join(@into, name)
+      next if File.file?(package) && digest.file(package).hexdigest == sum
+      raise Failed, "#{name} is not the package that #{File.basename(path)} was written for; run rake release:build again"
     end
   end
 

@@ -10,6 +10,10 @@ class Release::Precompiled
   # Of the C library that they are linked with: musl is another.
   PLATFORM = "x86_64-linux-gnu"
 
+  # The newest version of it whose symbols the extensions may need: Debian 12, Ubuntu 22.04 and RHEL 9 have it. RubyGems does not ask for
+  # it, so on an older one such a package is installed, and its extension is not loaded.
+  GLIBC_MOST = "2.34"
+
   # Folder of the sources => where Ruby looks for what is made of them.
   EXTENSIONS = {
     "probe/ext/puma_tuner_probe" => "probe/lib/puma_tuner/probe/native", "ext/puma_tuner_load" => "lib/puma_tuner/native", "ext/puma_tuner_sim" => "lib/puma_tuner/native"
@@ -35,6 +39,10 @@ class Release::Precompiled
     def version(ruby, of = 'RUBY_VERSION[/\A\d+\.\d+/]')
       Open3.capture2({"RUBYOPT" => nil}, ruby, "--disable-gems", "-e", "print #{of}").first
     end
+
+    # @param symbols [String] what `readelf --version-info` prints of an extension
+    # @return [String, nil] the newest version of glibc that it needs symbols of
+    def glibc(symbols) = symbols.scan(/\bGLIBC_([\d.]+)/).flatten.max_by { |version| Gem::Version.new(version) }
   end
 
   # @param folder [String] a copy of the project
@@ -79,6 +87,7 @@ class Release::Precompiled
     built = File.join(work, "#{name}.so")
     @run.call("strip", "--strip-unneeded", built, chdir: work)
     ensure_free_of_libruby(built, work)
+    ensure_glibc(File.basename(built), @run.call("readelf", "--version-info", built, chdir: work))
     FileUtils.mkdir_p(into = File.join(@folder, target, version))
     FileUtils.install(built, into, mode: 0o644)
   end
@@ -87,5 +96,12 @@ class Release::Precompiled
   def ensure_free_of_libruby(built, work)
     needed = @run.call("readelf", "--dynamic", built, chdir: work)
     raise Release::Failed, "#{File.basename(built)} needs a shared libruby; compile with Rubies that are built without --enable-shared" if needed.include?("libruby")
+  end
+
+  # What is compiled where the C library is newer may need what others lack.
+  def ensure_glibc(name, symbols)
+    needed = self.class.glibc(symbols)
+    return if needed && Gem::Version.new(needed) <= Gem::Version.new(GLIBC_MOST)
+    raise Release::Failed, "#{name} needs glibc #{needed || "of an unknown version"}, and the packages promise #{GLIBC_MOST}; compile where it is older"
   end
 end

@@ -4,7 +4,7 @@ require "test_helper"
 require "open3"
 require "rubygems/package"
 require "tmpdir"
-require_relative "../../rakelib/release"
+require_relative "../../rakelib/release/package_test"
 
 # What `rake release:build` makes.
 class ReleaseTest < TunerTest
@@ -54,7 +54,11 @@ class ReleaseTest < TunerTest
       refute package.spec.required_ruby_version.satisfied_by?(Gem::Version.new("#{own.to_f + 0.1}.0"))
       Dir.mktmpdir do |folder|
         package.extract_files(folder)
-        compiled.each { |file| refute_match(/puma_tuner-release|#{Regexp.escape(Dir.tmpdir)}/, File.binread(File.join(folder, file))) }
+        compiled.each do |file|
+          refute_match(/puma_tuner-release|#{Regexp.escape(Dir.tmpdir)}/, File.binread(File.join(folder, file)))
+          needed = Release::Precompiled.glibc(Open3.capture2("readelf", "--version-info", File.join(folder, file)).first)
+          assert_operator Gem::Version.new(needed), :<=, Gem::Version.new(Release::Precompiled::GLIBC_MOST), file
+        end
       end
     end
   end
@@ -75,6 +79,78 @@ class ReleaseTest < TunerTest
     assert_equal %w[3.3 3.5], precompiled.new("", %w[3.4 3.3]).send(:span)
     error = assert_raises(Release::Failed) { precompiled.new("", %w[3.3 3.5]).send(:span) }
     assert_equal "there is no Ruby between 3.3 and 3.5 to compile for", error.message
+  end
+
+  test "an extension that needs a newer C library than is promised is not packed, and the page promises the same" do
+    assert_equal "2.34", Release::Precompiled.glibc("Name: GLIBC_2.2.5  Flags\nName: GLIBC_2.34\nName: GLIBC_2.4 GCC_9.0\n")
+    assert_nil Release::Precompiled.glibc("")
+    pack = ->(symbols) { Release::Precompiled.new("", []).send(:ensure_glibc, "x.so", symbols) }
+    assert_nil pack.call("GLIBC_2.34 GLIBC_2.14")
+    assert_match(/x.so needs glibc 2.38, and the packages promise 2.34/, assert_raises(Release::Failed) { pack.call("GLIBC_2.14 GLIBC_2.38") }.message)
+    assert_raises(Release::Failed) { pack.call("") }
+    assert_includes File.read("#{PROJECT}/docs/compatibility.md"), "need glibc #{Release::Precompiled::GLIBC_MOST} "
+  end
+
+  # @yieldparam release [Release] with a package and its checksums
+  # @yieldparam folder [String] that they are in
+  def packed
+    repository("") do |project|
+      release = Release.new(project, into: "#{project}/pkg", rubies: [])
+      FileUtils.mkdir_p("#{project}/pkg")
+      File.write("#{project}/pkg/a.gem", "a")
+      release.send(:checksums, ["#{project}/pkg/a.gem"])
+      yield release, "#{project}/pkg"
+    end
+  end
+
+  # A folder of keys with one, which nothing else uses; its path is short, as a socket stands in it.
+  def key_ring
+    before = ENV["GNUPGHOME"]
+    Dir.mktmpdir("gpg", "/tmp") do |folder|
+      ENV["GNUPGHOME"] = folder
+      told, status = Open3.capture2e("gpg", "--batch", "--pinentry-mode", "loopback", "--passphrase", "", "--quick-generate-key", "maker@example.org", "ed25519", "sign", "never")
+      assert status.success?, told
+      yield
+    ensure
+      Open3.capture2e("gpgconf", "--kill", "all")
+    end
+  ensure
+    ENV["GNUPGHOME"] = before
+  end
+
+  test "checksums are signed with a key, as gpg verifies; and not for packages that are others" do
+    packed do |release, folder|
+      key_ring do
+        assert_equal %w[SHA256SUMS.asc SHA512SUMS.asc], release.sign("maker@example.org").map { |path| File.basename(path) }
+        %w[SHA256SUMS SHA512SUMS].each do |name|
+          told, status = Open3.capture2e("gpg", "--verify", "#{name}.asc", name, chdir: folder)
+          assert status.success?, told
+          assert_match(/Good signature from "maker@example.org"/, told)
+        end
+        assert_match(/gpg .* failed/, assert_raises(Release::Failed) { release.sign("nobody@example.org") }.message)
+        File.write("#{folder}/SHA512SUMS", "x", mode: "a")
+        refute Open3.capture2e("gpg", "--verify", "SHA512SUMS.asc", "SHA512SUMS", chdir: folder).last.success?
+      end
+      File.write("#{folder}/a.gem", "b")
+      assert_match(/a.gem is not the package that SHA256SUMS was written for/, assert_raises(Release::Failed) { release.sign("maker@example.org") }.message)
+      FileUtils.rm("#{folder}/SHA256SUMS")
+      assert_match(/rake release:build writes it/, assert_raises(Release::Failed) { release.sign("maker@example.org") }.message)
+    end
+  end
+
+  test "the packages are tried with each Ruby of the matrix, or it fails and says how to get one" do
+    assert_equal %w[3.2.1], Release.missing(["3.2.1", RUBY_VERSION], [RbConfig.ruby])
+    release = Class.new(Release) { define_singleton_method(:missing) { |*| %w[3.3.8] } }.new(PROJECT, rubies: [])
+    error = assert_raises(Release::Failed) { PackageTest.run(release, build: -> { flunk }) }
+    assert_match(/provide 3\.3\.8: bin\/setup --ruby 3\.3\.8/, error.message)
+  end
+
+  test "what was tried stands in the page of compatibility, and is written anew in the same place" do
+    page = "# C\n\n## Packages\n\nx\n\n## Rubies\n\ny\n"
+    first = PackageTest.page(page, ["Ruby 3.4.5: fine"], "Made with a.")
+    assert_match(/\Ax\n\n#{PackageTest::BEGINS}\n\nTo repeat it: .*\n\nMade with a\.\n\n- Ruby 3\.4\.5: fine\n\n#{PackageTest::ENDS}\n\n## Rubies\n/, first[/^x.*/m])
+    assert_equal first.sub("fine", "fine in 7 s").sub("with a", "with b"), PackageTest.page(first, ["Ruby 3.4.5: fine in 7 s"], "Made with b.")
+    assert_includes File.read(PackageTest::PAGE), PackageTest::FOLLOWING
   end
 
   test "a changelog without the version's date is no release's" do
