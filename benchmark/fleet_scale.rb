@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# How long `puma_tuner fleet` takes over a fleet of 2,000 workers and seven days: by the rules that we ship, written as they would have
+# How long `puma_tuner fleet` takes over a fleet of 2,000 servers with four workers each, and seven days: by the rules that we ship, written as they would have
 # recorded them; and how what they spare grows with the fleet, from smaller ones written in full.
 # Ends with status 1 when the weekly comparison takes more than its target.
 #
@@ -11,9 +11,9 @@ require_relative "fleet_scale/trial"
 
 module FleetScale
   # workers_count, hours_count: of the whole fleet, by rules; raw_workers_counts, raw_hours_count: of those written in full
-  Options = Bench::Options.define("fleet_scale", page: "docs/measured/fleet_scale.md", needs: "the whole fleet, and three in full", workers_count: 2_000, hours_count: 168,
+  Options = Bench::Options.define("fleet_scale", page: "docs/measured/fleet_scale.md", needs: "the whole fleet, and three in full", workers_count: 8_000, hours_count: 168,
     raw_workers_counts: [50, 100, 200], raw_hours_count: 4, services_count: 5, rounds_count: 3) do |parser, given|
-    parser.on("--workers N", Integer, "of the whole fleet (default: 2000)") { |count| given[:workers_count] = positive(count) }
+    parser.on("--workers N", Integer, "of the whole fleet, #{SimulatedFleet::WORKERS_PER_SERVER} to a server (default: 8000)") { |count| given[:workers_count] = positive(count) }
     parser.on("--hours N", Integer, "that it has served (default: 168)") { |count| given[:hours_count] = positive(count) }
     parser.on("--raw-workers LIST", Array, "of fleets written in full (default: 50,100,200)") { |list| given[:raw_workers_counts] = list.map { |text| positive(text.to_i) } }
     parser.on("--raw-hours N", Integer, "that those have served (default: 4)") { |count| given[:raw_hours_count] = positive(count) }
@@ -24,7 +24,7 @@ module FleetScale
 
   class Options
     # @return [Boolean] whether it is worth a page
-    def whole? = workers_count >= 2_000 && hours_count >= 168 && raw_workers_counts.size > 2
+    def whole? = workers_count >= 8_000 && hours_count >= 168 && raw_workers_counts.size > 2
   end
 
   # @param machine [PumaTuner::Probe::MachineFacts]
@@ -70,7 +70,7 @@ module FleetScale
 
         #{facts}
 
-        Fleets that never were, of servers with four workers and ten endpoints each, written into a real Prometheus by `promtool`: some in full, as the
+        Fleets that never were, of servers with #{SimulatedFleet::WORKERS_PER_SERVER} workers and ten endpoints each, written into a real Prometheus by `promtool`: some in full, as the
         exporter tells it every #{Trial::SCRAPE_S} s; the last one as [ops/prometheus/rules.yml](../../ops/prometheus/rules.yml) would have recorded it every
         #{Trial::RECORD_S} s (endpoints every #{SimulatedFleet::ENDPOINTS_RECORD_S} s), which does not depend on the number of servers. "comparison" is `puma_tuner fleet` over all hours, the median of
         #{@options.rounds_count}, and its p99 was held against the truth each time.
@@ -88,13 +88,16 @@ module FleetScale
 
     def count(number) = PumaTuner::Report::Figures.count(number)
 
+    # "2,000 servers (8,000 workers)"
+    def fleet(workers_count) = "#{count(workers_count / SimulatedFleet::WORKERS_PER_SERVER)} servers (#{count(workers_count)} workers)"
+
     def seconds(number) = number ? PumaTuner::Units.duration(number * 1e9) : "-"
 
     # From those that were written in full: series, samples and the rules' work are each server's own.
     def growth
       largest = @raw.max_by(&:workers_count) or return []
       disk_bytes = largest.bytes_per_worker_day * @options.workers_count * DAYS
-      ["In proportion to the largest, #{count(@options.workers_count)} workers in full would take #{(disk_bytes / 2**30).round(1)} GiB for #{DAYS} days (Prometheus' own compaction leaves less). " \
+      ["In proportion to the largest, #{fleet(@options.workers_count)} in full would take #{(disk_bytes / 2**30).round(1)} GiB for #{DAYS} days (Prometheus' own compaction leaves less). " \
         "Growing on as from the smallest to the largest, evaluating all rules once would take #{seconds(rules_s)} of each minute, of which those of endpoints are due every fifth only."]
     end
 
@@ -107,7 +110,7 @@ module FleetScale
 
     def verdict
       whole = @recorded.last or return ""
-      "The comparison over #{whole.hours_count} hours of #{count(whole.workers_count)} workers took #{seconds(whole.comparison_s)}; the target is #{TARGET_S} s: #{outcomes.first}."
+      "The comparison over #{whole.hours_count} hours of #{fleet(whole.workers_count)} took #{seconds(whole.comparison_s)}; the target is #{TARGET_S} s: #{outcomes.first}."
     end
   end
 end

@@ -14,6 +14,8 @@ module FleetScale
     # median_s and sigma: of its durations; weight: of the requests, in group a and in group b
     Endpoint = Data.define(:name, :median_s, :sigma, :weights)
 
+    WORKERS_PER_SERVER = 4
+
     PARTS = {"queue" => 0.05, "cpu" => 0.25, "preempted" => 0.02, "gvl_wait" => 0.1, "gc" => 0.03, "io" => 0.5, "lock" => 0.02, "sleep" => 0.03}.freeze
 
     # The rules' own interval for endpoints.
@@ -24,7 +26,7 @@ module FleetScale
     # @param workers_per_server [Integer]
     # @param endpoints [Array<Endpoint>]
     # @param times [Array<Integer>] of the samples, seconds
-    def initialize(workers_count:, times:, services_count: 1, workers_per_server: 4, endpoints: self.class.endpoints(10), rate_per_worker_s: 5.0, speed_ratio: 0.811,
+    def initialize(workers_count:, times:, services_count: 1, workers_per_server: WORKERS_PER_SERVER, endpoints: self.class.endpoints(10), rate_per_worker_s: 5.0, speed_ratio: 0.811,
       memory_ratio: 1.31, seed: 1)
       @workers_per_server = workers_per_server
       @servers = Array.new([workers_count / workers_per_server, 2].max) { |index| {index:, group: (index.even? ? "a" : "b"), service: "service#{index / 2 % services_count}"} }

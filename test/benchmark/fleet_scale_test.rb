@@ -49,13 +49,13 @@ class FleetScaleTest < TunerTest
     Trial::Outcome.new(workers_count:, hours_count: 24, source:, samples_count: 1_000_000, text_bytes: 1, data_bytes: 2_000_000, write_s: 1.0, rules_s: (0.5 if source == "raw"), comparison_s:, cpu_s: 0.1)
   end
 
-  def page(*outcomes) = Page.new(machine: PumaTuner::Probe::MachineFacts.read, trials: outcomes, options: Options.parse(["--workers", "2000"]))
+  def page(*outcomes) = Page.new(machine: PumaTuner::Probe::MachineFacts.read, trials: outcomes, options: Options.parse([]))
 
   test "the page judges by the whole fleet, and reckons from the largest in full" do
-    results = page(outcome("raw", 30.0, workers_count: 50).with(rules_s: 0.3), outcome("raw", 60.0), outcome("rules", 9.0, workers_count: 2_000)).results
-    assert_match(/2,000 workers in full would take 0\.3 GiB for 7 days/, results)
-    assert_match(/evaluating all rules once would take 8\.10 s of each minute/, results)
-    assert_match(/took 9\.00 s; the target is 10 s: met/, results)
+    results = page(outcome("raw", 30.0, workers_count: 50).with(rules_s: 0.3), outcome("raw", 60.0), outcome("rules", 9.0, workers_count: 8_000)).results
+    assert_match(/2,000 servers \(8,000 workers\) in full would take 1\.0 GiB for 7 days/, results)
+    assert_match(/evaluating all rules once would take 32\.1 s of each minute/, results)
+    assert_match(/24 hours of 2,000 servers \(8,000 workers\) took 9\.00 s; the target is 10 s: met/, results)
     assert_match(/^Made with .+ on \d{4}-\d\d-\d\d: .+\.$/, page(outcome("rules", 9.0)).to_s)
     assert_equal [:missed], page(outcome("rules", 11.0)).outcomes
     assert_equal [:met], page(outcome("raw", 60.0), outcome("rules", 9.0)).outcomes
