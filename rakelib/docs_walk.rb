@@ -27,6 +27,7 @@ class DocsWalk
     @quick = quick
     @pages = DocPage.walked.select { |page| names.empty? || names.any? { |name| page.name.include?(name) } }
     @report = []
+    @unproven_count = 0
   end
 
   # @return [Boolean] whether all went as the pages say
@@ -34,6 +35,7 @@ class DocsWalk
     prepare
     @pages.each { |page| walk(page) }
     @report.each { |line| puts line }
+    puts DocsWalk.closing(@report, @unproven_count)
     @report.none? { |line| line.start_with?("WRONG") }
   end
 
@@ -60,8 +62,8 @@ class DocsWalk
     shell = Shell.new(folder_of(page), page.name.tr("/.", "__"), state: (File.join(PLACE, "state_of_docs_getting_started_md") unless starts?(page)))
     page.blocks.each { |block| follow(block, shell, page) }
     minutes = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) / 60
-    early = ", #{shell.early_count} proofs ended early" if shell.early_count.positive?
-    @report << "fine   #{page.name}: #{minutes.round(1)} min#{early}"
+    @unproven_count += shell.unproven_count
+    @report << "fine   #{page.name}: #{minutes.round(1)} min#{DocsWalk.proofs(shell.early_count, shell.unproven_count)}"
   rescue Wrong => error
     @report << "WRONG  #{page.name}: #{error.message}"
   ensure
@@ -101,6 +103,24 @@ class DocsWalk
   end
 
   class << self
+    # @return [String] what to know of a page's proofs; empty where all were made whole
+    def proofs(early_count, unproven_count)
+      parts = {"ended early" => early_count, "proved nothing" => unproven_count}.select { |_, count| count.positive? }
+      parts.map { |what, count| ", #{count} #{(count == 1) ? "proof" : "proofs"} #{what}" }.join
+    end
+
+    # A page whose proof had no round is followed as far as it goes, and no proof that its proof works.
+    #
+    # @param report [Array<String>] a line of each page
+    # @param unproven_count [Integer] proofs of all pages that proved nothing
+    # @return [String]
+    def closing(report, unproven_count)
+      wrong_count = report.count { |line| line.start_with?("WRONG") }
+      text = "docs_test: #{report.size - wrong_count} of #{report.size} pages are fine"
+      return "#{text}." if unproven_count.zero?
+      "#{text}; of #{unproven_count} #{(unproven_count == 1) ? "proof" : "proofs"} nothing came, as the machine was too busy: run it again when it is not."
+    end
+
     # @return [String] the same command, which takes a minute
     def shortened(command)
       return command unless command.match?(/\Apuma_tuner (tune|prove)\b/)
@@ -139,10 +159,11 @@ class DocsWalk
   # A user's shell, whose variables and folder stay from one command to the next.
   class Shell
     # On a busy machine a proof may end before its last round, or before its first, and says so.
-    EARLY = /^puma_tuner: (the proof ended early|nothing is proven)/
+    EARLY = /^puma_tuner: the proof ended early/
+    NOTHING = /^puma_tuner: nothing is proven/
 
-    # early_count: proofs that ended early
-    attr_reader :state, :early_count
+    # early_count: proofs that ended early; unproven_count: of which nothing came
+    attr_reader :state, :early_count, :unproven_count
 
     # @param state [String, nil] a file with the variables of another
     def initialize(folder, name, state: nil)
@@ -150,7 +171,7 @@ class DocsWalk
       @state = File.join(PLACE, "state_of_#{name}")
       @log = File.join(PLACE, "#{name}.log")
       @groups = []
-      @early_count = 0
+      @early_count = @unproven_count = 0
       @ports = Hash.new { |ports, port| ports[port] = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1].to_s } }
       File.write(@state, state ? File.read(state).gsub(/^cd .*/, "") : "")
       File.write(@log, "")
@@ -169,10 +190,10 @@ class DocsWalk
       code = wait(pid, command)
       @groups.delete(pid) unless alive?(pid)
       printed = File.binread(@log)[from..].force_encoding("UTF-8").scrub
-      early = code == 3 && printed.match?(EARLY)
-      @early_count += 1 if early
+      early, nothing = [EARLY, NOTHING].map { |words| code == 3 && printed.match?(words) }
+      nothing ? @unproven_count += 1 : (@early_count += 1 if early)
       # 130: Ctrl-C.
-      fine = code.zero? || early || (code == 130 && shown.include?("^C"))
+      fine = code.zero? || early || nothing || (code == 130 && shown.include?("^C"))
       raise Wrong, "`#{command}` ends with #{code}:\n#{printed}" unless fine
       printed
     end

@@ -55,4 +55,20 @@ class DocsWalkTest < TunerTest
     assert_equal "Found 1 requests", DocsWalk.missing(["Threads: busy", "Found 1 requests"], printed)
     assert_equal "Found many requests", DocsWalk.missing(["Found many requests"], printed)
   end
+
+  test "a proof that proved nothing is told apart from one that ended early, and in the closing line" do
+    Dir.mktmpdir("puma_tuner-test") do |folder|
+      FileUtils.mkdir_p(DocsWalk::PLACE)
+      shell = DocsWalk::Shell.new(folder, "walk_test")
+      ends = ->(words) { capture_io { shell.run("(echo 'puma_tuner: #{words}' >&2; exit 3)") } }
+      ends.call("the proof ended early: 3 of 9 rounds")
+      assert_equal [1, 0], [shell.early_count, shell.unproven_count]
+      ends.call("nothing is proven: no round was undisturbed")
+      assert_equal [1, 1], [shell.early_count, shell.unproven_count]
+      assert_raises(DocsWalk::Wrong) { ends.call("the app does not boot") }
+    end
+    assert_equal ["", ", 2 proofs ended early", ", 1 proof ended early, 1 proof proved nothing"], [DocsWalk.proofs(0, 0), DocsWalk.proofs(2, 0), DocsWalk.proofs(1, 1)]
+    assert_equal "docs_test: 1 of 2 pages are fine.", DocsWalk.closing(["fine   a", "WRONG  b"], 0)
+    assert_match(/1 of 1 pages are fine; of 2 proofs nothing came/, DocsWalk.closing(["fine   a"], 2))
+  end
 end
