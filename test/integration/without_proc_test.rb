@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "support/command_line"
+require "support/lane_fixture"
 require "support/profiles"
 require "support/served_app"
 require "support/without_proc"
@@ -60,6 +61,18 @@ class WithoutProcTest < TunerTest
       assert_match(/In short/, run!("advise", "observation.json", *QUICK, "--output", "advice.json", way:))
       assert_equal Topology.parse("2x3"), Document.read(path("advice.json"), :advice_list).today
       assert_match(/\A<!DOCTYPE html>/i, File.read(path("sweep.html")))
+    end
+  end
+
+  test "model works from a recording, requests from a log, and lanes from a recording of them" do
+    [WithoutProc.way, :refusal].uniq.each do |way|
+      run!("model", "observation.json", "--output", "workload.json", way:)
+      assert_equal Document.read(path("observation.json"), :observation).endpoints.map(&:name).sort, Document.read(path("workload.json"), :workload).endpoints.map(&:name).sort
+      File.write(path("access.log"), "192.0.2.1 - - [02/Mar/2026:10:00:00 +0000] \"GET /articles/7 HTTP/1.1\" 200 26 \"-\" \"curl/8.5\"\n")
+      run!("requests", "--from", "access.log", "--output", "requests.txt", way:)
+      assert_match(%r{^ +1 GET /articles/\{\{articles_id\}\}$}, File.read(path("requests.txt")))
+      Document.write(Object.new.extend(LaneFixture).lane_comparison, path("lanes.json"))
+      assert_match(/puma srv tp 001/, run!("lanes", "lanes.json", way:))
     end
   end
 
