@@ -16,7 +16,7 @@ Gem::Specification.new do |spec|
   # `gem build` warns of the first, and CONTRIBUTING.md says when they come.
   spec.metadata = {"rubygems_mfa_required" => "true"}
 
-  spec.files = Dir["lib/**/*.{rb,erb,css,html,js}", "sig/**/*.rbs", "ext/**/*.{c,h,rb}", "exe/*", "man/*.1", "docs/**/*.md", "ops/**/*.{yml,json,sh}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
+  spec.files = Dir["lib/**/*.{rb,erb,css,html,js}", "sig/**/*.rbs", "ext/**/*.{c,h,rb}", "exe/*", "man/*.1", "docs/**/*.md", "docs/reference/schemas/*.json", "ops/**/*.{yml,json,sh}", "README.md", "CHANGELOG.md", "LICENSE.txt", "VOCABULARY.md"] - ["ops/prometheus/tests.yml"]
   spec.bindir = "exe"
   spec.executables = ["puma_tuner"]
   spec.extensions = ["ext/puma_tuner_load/extconf.rb", "ext/puma_tuner_sim/extconf.rb"]

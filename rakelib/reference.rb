@@ -109,7 +109,8 @@ module Reference
         (#{PumaTuner::Document::SCHEMA_VERSION}) and `tool_version`. A field's unit is the end of its name: #{UNITS.map { |ending, unit| "`#{ending}` (#{unit})" }.join(", ")}.
         `null` means that a value is not known; most documents say why under `unknown`. `puma_tuner report FILE` shows
         any of them, and `PumaTuner::Document.read("FILE")` makes a Ruby value of it. [schemas/](schemas) has a JSON Schema
-        for each kind. A document of an older version is read, where its fields have been added to or renamed since; one
+        for each kind; a lab's `finding` has none, as labs belong to a checkout: no command of the packaged gem writes
+        or reads one. A document of an older version is read, where its fields have been added to or renamed since; one
         whose `schema_version` is not this one is refused, and so is one that holds what a field can't.
 
         | kind | value |

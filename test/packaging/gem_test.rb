@@ -91,11 +91,11 @@ class GemTest < TunerTest
   # Everything that may be in them.
   MAY_HOLD = {
     "puma_tuner-probe" => %r{\A(lib/.+\.rb|sig/.+\.rbs|ext/puma_tuner_probe/\w+\.(c|h|rb)|README\.md|LICENSE\.txt)\z},
-    "puma_tuner" => %r{\A(lib/.+\.(rb|erb|css|html|js)|sig/.+\.rbs|ext/(puma_tuner_load|puma_tuner_sim|shared)/\w+\.(c|h|rb)|exe/puma_tuner|docs/.+\.md|ops/.+\.(yml|json|sh)|man/puma_tuner\.1|(README|CHANGELOG|VOCABULARY)\.md|LICENSE\.txt)\z}
+    "puma_tuner" => %r{\A(lib/.+\.(rb|erb|css|html|js)|sig/.+\.rbs|ext/(puma_tuner_load|puma_tuner_sim|shared)/\w+\.(c|h|rb)|exe/puma_tuner|docs/.+\.md|docs/reference/schemas/\w+\.json|ops/.+\.(yml|json|sh)|man/puma_tuner\.1|(README|CHANGELOG|VOCABULARY)\.md|LICENSE\.txt)\z}
   }.freeze
 
   test "they hold what they need, and nothing that is not the project's" do
-    %w[lib/puma_tuner.rb ext/puma_tuner_sim/sim.h exe/puma_tuner lib/puma_tuner/report/html/page.html.erb lib/puma_tuner/top/web/page.html man/puma_tuner.1 LICENSE.txt].each { |file| assert_includes PackedGems.files_of("puma_tuner"), file }
+    %w[lib/puma_tuner.rb ext/puma_tuner_sim/sim.h exe/puma_tuner lib/puma_tuner/report/html/page.html.erb lib/puma_tuner/top/web/page.html man/puma_tuner.1 docs/reference/schemas/observation.json LICENSE.txt].each { |file| assert_includes PackedGems.files_of("puma_tuner"), file }
     %w[lib/puma_tuner/probe.rb lib/puma/plugin/puma_tuner.rb ext/puma_tuner_probe/gvl_clock.c ext/puma_tuner_probe/slot.h ext/puma_tuner_probe/build.rb README.md
       LICENSE.txt].each { |file| assert_includes PackedGems.files_of("puma_tuner-probe"), file }
     tracked, = Open3.capture2("git", "ls-files", chdir: PackedGems::PROJECT)
