@@ -21,9 +21,20 @@ namespace :docs do
   end
 end
 
-desc "Runs what README, getting started and the guides show, on a new Rails app (about an hour); PAGES=yjit,ci: those; QUICK=1"
+desc "Runs what README, getting started and the guides show, on a new Rails app (about an hour); PAGES=yjit,ci: those; QUICK=1; WRITE=1 of all pages: its lines go into docs/measured/reliability.md"
 task :docs_test do
   require_relative "docs_walk"
-  walk = DocsWalk.new(ENV.fetch("PAGES", "").split(","), quick: ENV["QUICK"] == "1")
-  Bundler.with_unbundled_env { walk.call } || exit(1)
+  names, quick, write = ENV.fetch("PAGES", "").split(","), ENV["QUICK"] == "1", ENV["WRITE"] == "1"
+  abort("WRITE=1 needs all pages, and no QUICK=1") if write && (quick || names.any?)
+  if write
+    require_relative "../benchmark/support/bench"
+    made = Bench::Provenance.line(PumaTuner::Probe::MachineFacts.read)
+  end
+  walk = DocsWalk.new(names, quick:)
+  fine = Bundler.with_unbundled_env { walk.call }
+  if write
+    path = "docs/measured/reliability.md"
+    File.write(path, Bench::Page.joined(File.read(path), DocsWalk.section(walk.lines, made)))
+  end
+  exit(1) unless fine
 end

@@ -34,10 +34,12 @@ class DocsWalk
   def call
     prepare
     @pages.each { |page| walk(page) }
-    @report.each { |line| puts line }
-    puts DocsWalk.closing(@report, @unproven_count)
+    puts lines
     @report.none? { |line| line.start_with?("WRONG") }
   end
+
+  # @return [Array<String>] of each page, and of all of them
+  def lines = [*@report, DocsWalk.closing(@report, @unproven_count)]
 
   private
 
@@ -119,6 +121,15 @@ class DocsWalk
       text = "docs_test: #{report.size - wrong_count} of #{report.size} pages are fine"
       return "#{text}." if unproven_count.zero?
       "#{text}; of #{unproven_count} #{(unproven_count == 1) ? "proof" : "proofs"} nothing came, as the machine was too busy: run it again when it is not."
+    end
+
+    # @param lines [Array<String>] see {DocsWalk#lines}
+    # @param made [String] with what
+    # @return [String] a section of docs/measured/reliability.md
+    def section(lines, made)
+      *pages, closing = lines.map { |line| line.lines.first.strip }
+      "## Documentation: what its pages show, run as they show it\n\nWritten by `rake docs_test`; not to be edited. To repeat it: `bin/exec rake docs_test WRITE=1`.\n\n#{made}\n\n**#{closing.sub("docs_test: ", "")}**\n\n" \
+        "#{pages.map { |line| "- #{line.squeeze(" ")}\n" }.join}"
     end
 
     # @return [String] the same command, which takes a minute

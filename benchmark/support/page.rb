@@ -13,6 +13,9 @@ module Bench
       @at = at
     end
 
+    # What the headings of sections begin with that stand behind another program's page.
+    SECTIONS = ["## Fuzz", "## Documentation"].freeze
+
     # Writes the page. One whose heading is of the second level is a section of another's, and stands behind it.
     #
     # @param path [String]
@@ -27,7 +30,7 @@ module Bench
     # @return [String] the page with that in it
     def self.joined(before, text)
       heading = text[/\A##? .*/]
-      whole, *sections = before.split(/^(?=## Fuzz)/)
+      whole, *sections = before.split(/^(?=#{Regexp.union(SECTIONS)})/)
       return [text, *sections].join("\n") if heading.start_with?("# ")
       [whole, *sections.reject { |section| section.start_with?("#{heading}\n") }].compact.map { |one| "#{one.rstrip}\n" }.push(text).join("\n")
     end

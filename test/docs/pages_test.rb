@@ -26,6 +26,13 @@ class DocPagesTest < TunerTest
     assert_empty Dir["#{DocPage::PROJECT}/docs/**/*.md"] - linked - [index.path]
   end
 
+  test "what the page of reliability quotes as a last result, the linked page says" do
+    path = File.join(DocPage::PROJECT, "docs/reliability.md")
+    quoted = File.read(path).scan(/"([^"]+)" \(\[page\]\(([\w\/.]+)/)
+    assert_operator quoted.size, :>=, 3
+    quoted.each { |words, target| assert_includes File.read(File.expand_path(target, File.dirname(path))), words }
+  end
+
   test "README fits three screens, and pictures load at once" do
     assert_operator File.readlines(File.join(DocPage::PROJECT, "README.md")).size, :<=, 100
     pictures = Dir["#{DocPage::PROJECT}/docs/images/*"]

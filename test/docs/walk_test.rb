@@ -3,6 +3,7 @@
 require "test_helper"
 require "tmpdir"
 require_relative "../../rakelib/docs_walk"
+require_relative "../../benchmark/support/bench"
 
 # How `rake docs_test` reads a page, and that it notices what is wrong.
 class DocsWalkTest < TunerTest
@@ -70,5 +71,16 @@ class DocsWalkTest < TunerTest
     assert_equal ["", ", 2 proofs ended early", ", 1 proof ended early, 1 proof proved nothing"], [DocsWalk.proofs(0, 0), DocsWalk.proofs(2, 0), DocsWalk.proofs(1, 1)]
     assert_equal "docs_test: 1 of 2 pages are fine.", DocsWalk.closing(["fine   a", "WRONG  b"], 0)
     assert_match(/1 of 1 pages are fine; of 2 proofs nothing came/, DocsWalk.closing(["fine   a"], 2))
+  end
+
+  test "its lines are a section of the page of reliability, which leaves the others' there" do
+    section = DocsWalk.section(["fine   README.md: 1.0 min", "WRONG  docs/a.md: line 3: it ends with 1:\nall that was printed", "docs_test: 1 of 2 pages are fine."], "Made with x.")
+    assert_match(/\A## Documentation: .*\n\n.*WRITE=1`\.\n\nMade with x\.\n\n\*\*1 of 2 pages are fine\.\*\*\n\n- fine README\.md: 1\.0 min\n- WRONG docs\/a\.md: line 3: it ends with 1:\n\z/, section)
+    page = "# Reliability\n\nsoak\n\n## Fuzz: readers\n\nmany\n"
+    both = Bench::Page.joined(page, section)
+    assert_equal [page, section], both.split(/\n(?=## Documentation)/)
+    assert_equal both, Bench::Page.joined(both, section)
+    assert_equal both.sub("many", "more"), Bench::Page.joined(Bench::Page.joined(both, "## Fuzz: readers\n\nmore\n"), section)
+    assert_equal both.sub("soak", "soak again"), Bench::Page.joined(both, "# Reliability\n\nsoak again\n")
   end
 end
