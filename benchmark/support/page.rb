@@ -32,7 +32,8 @@ module Bench
       heading = text[/\A##? .*/]
       whole, *sections = before.split(/^(?=#{Regexp.union(SECTIONS)})/)
       return [text, *sections].join("\n") if heading.start_with?("# ")
-      [whole, *sections.reject { |section| section.start_with?("#{heading}\n") }].compact.map { |one| "#{one.rstrip}\n" }.push(text).join("\n")
+      sections[sections.index { |section| section.start_with?("#{heading}\n") } || sections.size] = text
+      [whole, *sections].compact.map { |one| "#{one.rstrip}\n" }.join("\n")
     end
 
     # @return [Array<Symbol>] :met, :missed or :not_shown, of each target
