@@ -31,8 +31,9 @@ module Bench
     def self.joined(before, text)
       heading = text[/\A##? .*/]
       whole, *sections = before.split(/^(?=#{Regexp.union(SECTIONS)})/)
-      return [text, *sections].join("\n") if heading.start_with?("# ")
-      sections[sections.index { |section| section.start_with?("#{heading}\n") } || sections.size] = text
+      if heading.start_with?("# ") then whole = text
+      else sections[sections.index { |section| section.start_with?("#{heading}\n") } || sections.size] = text
+      end
       [whole, *sections].compact.map { |one| "#{one.rstrip}\n" }.join("\n")
     end
 
