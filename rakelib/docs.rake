@@ -8,6 +8,18 @@ namespace :docs do
     Reference.pages.merge(Reference.schemas).each { |path, text| File.write(path, text) }
   end
 
+  desc "Looks at real reports (demo, lab, fleet, Solidus) in Chromium: wide, narrow, light, dark, printed; pictures in tmp/looks; AGAIN=1: at those that are there"
+  task looks: :compile do
+    require_relative "looks"
+    looks = Looks.new
+    left_out = (ENV["AGAIN"] == "1") ? [] : looks.make
+    seen = looks.look { |one| puts one }
+    puts(*left_out, "docs:looks: #{seen.count(&:fine?)} of #{seen.size} pages are fine; their pictures are in #{Looks::PLACE.delete_prefix("#{Dir.pwd}/")}")
+    exit(1) unless seen.all?(&:fine?)
+  rescue RuntimeError => error
+    abort(error.message)
+  end
+
   desc "Pictures of a report and README's excerpt, of a new run of the demo (some ten minutes); FROM=TUNING: of that one"
   task screens: [:compile, "screens:live"] do
     require_relative "screens"
