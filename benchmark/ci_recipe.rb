@@ -158,7 +158,10 @@ module CiRecipe
 
     def facts = Bench::Provenance.line(@machine, at: @at, commit: @commit)
 
-    def met(sure, possible) = sure ? :met : ((possible) ? :not_shown : :missed)
+    def met(sure, possible)
+      return :met if sure
+      possible ? :not_shown : :missed
+    end
 
     def found = @planted.select(&:regression?)
 

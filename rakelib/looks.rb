@@ -42,7 +42,7 @@ class Looks
   # @return [Array<String>] what can't be made here, and why
   def make
     FileUtils.rm_f(Dir[File.join(@place, "*.{html,png}")])
-    run("demo", *Screens::COMMAND)
+    run("demo", *Screens::COMMAND, "--time", "4m")
     run("lab", "puma_tuner", "lab", "setup", LAB, "--quick", html: false)
     run("lab", "puma_tuner", "lab", "run", LAB, "--quick")
     fleet

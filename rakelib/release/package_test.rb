@@ -12,7 +12,7 @@ module PackageTest
   PART = /#{Regexp.escape(BEGINS)}.*#{Regexp.escape(ENDS)}\n/m
 
   # The part stands before it.
-  FOLLOWING = "## Rubies\n"
+  FOLLOWING = /^(?=## Rubies$)/
 
   class << self
     # @param release [Release]
@@ -37,7 +37,7 @@ module PackageTest
     # @return [String] the page with that in it
     def page(before, lines, made)
       part = [BEGINS, "", "To repeat it: `bin/exec rake package_test WRITE=1`.", "", made, "", *lines.map { |line| "- #{line}" }, "", ENDS, ""].join("\n")
-      before.match?(PART) ? before.sub(PART) { part } : before.sub(/^(?=#{FOLLOWING})/) { "#{part}\n" }
+      before.match?(PART) ? before.sub(PART) { part } : before.sub(FOLLOWING) { "#{part}\n" }
     end
   end
 end

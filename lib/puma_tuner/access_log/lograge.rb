@@ -29,7 +29,8 @@ module PumaTuner
         http_method, target, status, duration = fields(line)
         return unless http_method.is_a?(String) && target.is_a?(String) && DURATION.match?(duration.to_s)
         instant = line[INSTANT] or return
-        Entry.new(at_ns: at_ns(instant), http_method:, target:, status: (status.to_s.to_i if STATUS.match?(status.to_s)),
+        status = STATUS.match?(status.to_s) ? status.to_i : nil
+        Entry.new(at_ns: at_ns(instant), http_method:, target:, status:,
           app_ns: (Rational(duration.to_s) * Units::NS_PER_MS).round)
       rescue ArgumentError, RangeError
         nil # no such day, or none that a clock has
