@@ -16,7 +16,7 @@ class FuzzTest < TunerTest
   READERS.each do |reader|
     test "#{reader.name} reads what is right, and refuses with a reason what is not" do
       Dir.mktmpdir do |folder|
-        reader.seeds.each do |seed|
+        (reader.seeds - [JSON.generate(Fuzz::Readers::REFUSED)]).each do |seed|
           File.binwrite(path = File.join(folder, "input"), seed)
           assert_silent { reader.read.call(path) }
         end
