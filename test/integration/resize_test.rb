@@ -42,6 +42,15 @@ class ResizeTest < TunerTest
     Resize::Order.new(controller:, expires_at_ns:, threads:).write(@folder)
   end
 
+  # As who reads ledgers sees them.
+  def threads_counts
+    Resize.threads_counts(Dir["#{@folder}/*.ledger"]).to_h { |path, count| [PumaTuner::Probe::Ledger.read(path).pid, count] }.slice(*@app.worker_pids)
+  end
+
+  def snapshot
+    PumaTuner::Probe::Snapshot.of(PumaTuner::Probe::Ledgers.new(@folder).read, machine: PumaTuner::Probe::MachineFacts.read)
+  end
+
   # Its own words are asked, and Puma's.
   def assert_threads(expected)
     wait_until("#{expected} threads", limit_s: 10) { expected.all? { |pid, count| states.dig(pid, :pool, :max_count) == count } }
@@ -63,6 +72,7 @@ class ResizeTest < TunerTest
         order({one => 5}, controller: Processes.identity(controller))
         assert_threads(one => 5)
         assert_equal [nil, 5], [states[other][:threads], states[one][:threads]]
+        assert_equal({one => 5, other => 3}, threads_counts)
         assert_equal [3, 3], states[other][:configured]
         ServedApp.request(@port, "/sleep", clients: 16, each: 10)
         Process.kill(:KILL, controller)
@@ -124,6 +134,8 @@ class ResizeTest < TunerTest
       one, other = ready
       keep = Thread.new { loop { order({one => 5, other => 5}) && sleep(0.5) } }
       assert_threads(one => 5, other => 5)
+      ServedApp.request(@port, "/work", clients: 4, each: 3)
+      assert_equal "2x5", snapshot.topology.to_s, "what was configured is no longer so"
       Process.kill(:KILL, one)
       newer = wait_until("another worker") { states.keys.sort.then { |pids| pids if pids.size == 2 && !pids.include?(one) } }
       assert_threads(other => 5, (newer - [other]).first => 3)

@@ -34,6 +34,19 @@ class TopStatusTest < TunerTest
     assert_equal [8, 20, 0.0, "on", 12 * Units::MIB], [second.pid, second.requests_count, second.busy_mean, second.yjit, second.code_bytes]
   end
 
+  test "a worker has as many threads as its pool may have now, and a server what most of its workers have" do
+    Dir.mktmpdir do |folder|
+      counts = [8, 8, 2, nil]
+      ledgers = counts.each_with_index.to_h do |count, index|
+        File.write("#{folder}/#{index}.pool", JSON.generate({pool: {max_count: count}})) if count
+        ["#{folder}/#{index}.ledger", ledger(entry("GET /a", [50]), worker_index: index, threads_count: 5)]
+      end
+      found = Top::Status.of(server, reading(0, {}), reading(10, ledgers))
+      assert_equal [8, 8, 2, 5], found.workers.map(&:threads_count)
+      assert_equal "4x8", found.topology.to_s
+    end
+  end
+
   test "a worker that has begun since counts from its own beginning, and one that has ended is counted without a row" do
     ended = ledger(entry("GET /a", [10] * 3), worker_index: 0)
     late = ledger(entry("GET /a", [10] * 4), pid: 101, worker_index: 0)

@@ -16,7 +16,7 @@ module PumaTuner
     # One process that serves, in the window.
     #
     # pid: as it is counted where this was read
-    # threads_count: its pool's most; nil where that is not told; busy_mean: of its pool threads with a request, nil
+    # threads_count: its pool's most now; nil where that is not told; busy_mean: of its pool threads with a request, nil
     #   where parts are unknown; queued_mean: requests in Puma's queue (Little's law)
     # cpu_ratio: of one core, so 1.5 is a core and a half
     # code_bytes: machine code, by what is mapped; nil where this user may not look; yjit: "on", "off" or nil
@@ -89,8 +89,17 @@ module PumaTuner
 
       def facts = @facts ||= @after.processes.map { |process| @after.ledgers.fetch(process.path).facts }
 
+      # By path of the ledger: as they are, where pools may be resized, or were when the processes began.
+      def threads_counts
+        @threads_counts ||= begin
+          began = @after.processes.zip(facts).to_h { |process, one| [process.path, one["threads_count"]] }.compact
+          began.merge(Probe::Resize.threads_counts(@after.processes.map(&:path)))
+        end
+      end
+
+      # What most processes have, as one may try another number.
       def topology
-        threads_count = facts.filter_map { |one| one["threads_count"] }.last or return
+        threads_count = threads_counts.values.tally.max_by(&:last)&.first or return
         Topology.from(@after.processes.map(&:worker_index).uniq.size, threads_count)
       end
 
@@ -110,8 +119,8 @@ module PumaTuner
         facts = @after.ledgers.fetch(process.path).facts
         requests_count, queue_ns, = gained(process, :request)
         WorkerStatus.new(worker_index: process.worker_index, pid: process.pid, requests_count:,
-          throughput_per_s: per_s(requests_count), threads_count: facts["threads_count"],
-          busy_mean: (busy(process, facts["threads_count"]) unless facts["why_not"]), queued_mean: queue_ns.fdiv(@ns),
+          throughput_per_s: per_s(requests_count), threads_count: threads_counts[process.path],
+          busy_mean: (busy(process, threads_counts[process.path]) unless facts["why_not"]), queued_mean: queue_ns.fdiv(@ns),
           cpu_ratio: cpu_ratio(process), **process.memory, code_bytes: process.code_bytes, yjit: yjit(facts))
       end
 

@@ -29,6 +29,19 @@ module PumaTuner
       # What is larger is none of ours.
       MOST_BYTES = 100_000
 
+      # How many threads each process may have by now: its ledger tells what was configured when it began.
+      #
+      # @param ledger_paths [Array<String>]
+      # @return [Hash{String => Integer}] by path; without processes that may not be resized, or have not begun to tell
+      def self.threads_counts(ledger_paths)
+        ledger_paths.each_with_object({}) do |path, counts|
+          state = JSON.parse(File.binread(path.sub(/\.\w+\z/, STATE), MOST_BYTES))
+          counts[path] = state.dig("pool", "max_count") || next
+        rescue Errno::ENOENT, JSON::ParserError, TypeError
+          next
+        end
+      end
+
       # What an app allows.
       #
       # range: Range<Integer>, threads; automatic: whether `puma_tuner auto` may go through it by itself

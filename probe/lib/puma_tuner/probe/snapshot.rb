@@ -77,10 +77,13 @@ module PumaTuner
           locks: account.locks, fingerprint:)
       end
 
-      # It counts the threads that the newest ledger's server may have, and where that is not told, as many as have
-      # served; it returns nil where none has (a process of jobs).
+      # It counts the threads that most living processes may have by now, or, where they may not be resized, that the
+      # newest ledger's server may have; where that is not told, as many as have served. It returns nil where none has (a
+      # process of jobs).
       def topology(workers_count, threads)
-        most = ledgers.values.max_by(&:began_at_ns).facts["threads_count"] ||
+        living = ledgers.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }.keys
+        most = Probe::Resize.threads_counts(living).values.tally.max_by(&:last)&.first ||
+          ledgers.values.max_by(&:began_at_ns).facts["threads_count"] ||
           threads.group_by(&:worker_index).values.map(&:size).max
         Topology.from(workers_count, most) if most
       end
