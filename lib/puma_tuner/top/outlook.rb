@@ -32,9 +32,6 @@ module PumaTuner
       # So many windows without enough requests are told as such.
       WINDOWS_MAX = 6
 
-      # A forecast that took long is older than this at no time.
-      ROUND_MAX_S = 60
-
       # What it says is told by these keys, each in a line of JSON.
       OUTLOOK, SNAPSHOT, NO_SNAPSHOT = "outlook", "snapshot", "no_snapshot"
 
@@ -88,9 +85,9 @@ module PumaTuner
 
       # @param cpu_s [Float] that a forecast took
       # @param passed_s [Float] since its window began
-      # @return [Float] seconds until the next one, so that all of them take no more of a core than looking may; the
-      #   first one loads and compiles what it needs, and need not be made up for
-      def self.rest_s(cpu_s, passed_s) = ([cpu_s / Session::MOST_RATIO, ROUND_MAX_S].min - passed_s).clamp(0.0, nil)
+      # @return [Float] seconds until the next one, however long, so that all of them take no more of a core than looking
+      #   may
+      def self.rest_s(cpu_s, passed_s) = (cpu_s / Session::MOST_RATIO - passed_s).clamp(0.0, nil)
 
       # Records for a window, and forecasts.
       # @return [Outlook]
