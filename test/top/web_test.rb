@@ -82,7 +82,7 @@ class TopWebTest < TunerTest
     assert_match(/\AHTTP\/1.1 403/, answer_to("GET #{@url.path} HTTP/1.0\r\n\r\n"), "no Host at all")
   end
 
-  test "nothing can be changed through it" do
+  test "no setting can be changed through it" do
     [Net::HTTP::Post, Net::HTTP::Put, Net::HTTP::Delete].each { |verb| assert_equal ["405", "GET, HEAD"], get(verb:).then { |said| [said.code, said["Allow"]] } }
     assert_nil get(verb: Net::HTTP::Head).body
   end
