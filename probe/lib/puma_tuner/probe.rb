@@ -29,7 +29,8 @@ module PumaTuner
   # @param trial [Boolean] whether `puma_tuner trial` may change how many threads a process has, for as long as it runs
   #   (docs/reference/trial.md); PUMA_TUNER_TRIAL=1 says so, too
   # @param tune [Range<Integer>, nil] how many threads `puma_tuner auto` may give each process, such as 1..8;
-  #   PUMA_TUNER_TUNE=1..8 says so, too; nil: it may not
+  #   PUMA_TUNER_TUNE=1..8 says so, too; nil: it may not. It only permits: nothing changes until somebody runs
+  #   `puma_tuner auto` beside the server, and once that has ended, processes have what is configured again
   # @return [void]
   # @raise [UsageError] of a range that can't be
   def self.run(interval_s: Probe::Console.interval_s, out: $stdout, locks: false, trial: Probe.trial_wanted?,
