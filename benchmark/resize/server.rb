@@ -10,12 +10,16 @@ module Resizing
     WORKERS = 2
     MOST = 8
 
+    # As the kernel has its name.
+    POOL_THREAD = /\Apuma .*\btp \d/
+
     RACKUP = <<~RUBY
       run lambda { |env|
         case env["PATH_INFO"]
         when "/io" then sleep 0.03
         when "/cpu" then 25_000.times { |i| i.to_s }
         when "/long" then sleep 1.5
+        when "/steps" then 20.times { 2_500.times { |i| i.to_s }; sleep 0.0001 }
         else 200.times { |i| i.to_s }; sleep 0.002
         end
         [200, {"content-type" => "text/plain"}, ["fine"]]
@@ -69,6 +73,18 @@ module Resizing
     def url = "http://127.0.0.1:#{@port}"
 
     attr_reader :port
+
+    # Threads of its pool as the kernel has them: what Puma counts is set right by the very look that tells it.
+    #
+    # @param pid [Integer] of a worker
+    # @return [Integer]
+    def threads_count(pid)
+      Dir["/proc/#{pid}/task/*/comm"].count do |path|
+        File.read(path).match?(POOL_THREAD)
+      rescue Errno::ENOENT, Errno::ESRCH
+        false # it has just ended
+      end
+    end
 
     # @return [PumaTuner::Trial::Server]
     def trial = @trial ||= PumaTuner::CLI::Commands::Trial.server(said[/Master PID: (\d+)/, 1])
