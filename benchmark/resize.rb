@@ -1,15 +1,20 @@
 # frozen_string_literal: true
 
 # Servers whose pools are resized while they serve: at random, where no request may be lost; and by `auto`, on traffic that changes its shape half way, beside
-# fixed numbers of threads. `rake resize`; QUICK=1: a soak of two minutes, and half the time for `auto`. Ends with status 1 when a promise is broken.
+# fixed numbers of threads. `rake resize`, some 40 minutes; QUICK=1: 12, with a soak of two minutes and less time for all else. Ends with status 1 when a promise is broken.
 
 require_relative "support/bench"
 require_relative "resize/random_sizes"
 require_relative "resize/two_shapes"
 
 module Resizing
-  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: (ENV["QUICK"] == "1") ? 2 : 20, seed: 1) do |parser, given|
-    parser.on("--minutes N", Float, "how long at random, default: 20; QUICK=1: 2") { |minutes| given[:minutes] = minutes }
+  QUICK = ENV["QUICK"] == "1"
+
+  # Seconds, see TwoShapes.
+  TIMES = QUICK ? {half_s: 90, measure_s: 3} : {half_s: 240, measure_s: 11}
+
+  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: QUICK ? 2 : 15, seed: 1) do |parser, given|
+    parser.on("--minutes N", Float, "how long at random, default: 15; QUICK=1: 2") { |minutes| given[:minutes] = minutes }
     parser.on("--seed N", Integer, "of the sizes") { |seed| given[:seed] = seed }
   end
 
@@ -17,8 +22,10 @@ module Resizing
   class Page < Bench::Page
     # @param survived [Survived]
     # @param shapes [Array<Shape>]
-    def initialize(survived:, shapes:, **)
+    # @param quick [Boolean] whether that was asked for
+    def initialize(survived:, shapes:, quick: QUICK, **)
       super(**)
+      @quick = quick
       @survived = survived
       @shapes = shapes
     end
@@ -29,7 +36,7 @@ module Resizing
     # @return [String] Markdown
     def to_s
       paragraphs("# Resizing: pools of threads that change while they serve", "Written by `benchmark/resize.rb`; not to be edited.", facts,
-        "Command: `bin/exec rake resize#{" QUICK=1" if @survived.minutes <= 2}`, seed #{@survived.seed}.", "## At random", at_random, "## By `auto`", by_auto)
+        "Command: `bin/exec rake resize#{" QUICK=1" if @quick}`, soak of #{@survived.minutes.round(1)} minutes, seed #{@survived.seed}.", "## At random", at_random, "## By `auto`", by_auto)
     end
 
     def results = to_s
@@ -40,22 +47,41 @@ module Resizing
       kept = @survived.broken.empty? ? "All promises were kept." : "Broken: #{@survived.broken.join("; ")}."
       "For #{@survived.minutes.round(1)} minutes each process of a cluster of #{Server::WORKERS} got 1 to #{Server::MOST} threads every second or so, #{@survived.orders_count} orders in all, one in ten of them " \
         "silence, under the load of #{RandomSizes::CLIENTS} clients whose requests wait, compute, and take 1.5 s now and then. **#{kept}** #{@survived.answered_count} requests had their " \
-        "response, #{@survived.lost.size} had none. In #{@survived.readings_count} looks Puma never counted other threads than there were for longer than it takes to look again; after it each process had " \
+        "response, #{@survived.lost.size} had none. In #{@survived.readings_count} readings, what Puma counts was held against the threads that the kernel has; after it each process had " \
         "its #{RandomSizes::THREADS} configured threads."
     end
 
     def by_auto
-      rows = @shapes.map do |shape|
-        fixed = shape.fixed.map { |count, (per_s, _)| "#{count}: #{per_s.round}" }.join(", ")
-        [shape.name, fixed, "#{shape.best.first}: #{shape.best.last.first.round}/s, p99 #{duration(shape.best.last.last)}",
-          "#{shape.threads_count}: #{shape.ended.first.round}/s, p99 #{duration(shape.ended.last)}", format("%.2fx", shape.ratio), Bench::OUTCOMES.fetch(shape.outcome)]
-      end
-      ["A server of #{Server::WORKERS} processes that begins with #{TwoShapes::BEGINS_WITH} threads has traffic of one shape, and then of the other, from #{TwoShapes::CONNECTIONS} clients; `auto` " \
-        "finds its way. What it ends each half with is measured as the fixed numbers were. Promised: within #{(TwoShapes::WITHIN_RATIO * 100).round}% of the best fixed number, by requests/s.",
-        table(["each request", "fixed: requests/s", "best fixed", "`auto` ended with", "of the best", "outcome"], rows)]
+      ["A server of #{Server::WORKERS} processes that begins with #{TwoShapes::BEGINS_WITH} threads has traffic of one shape, from #{TwoShapes::CONNECTIONS} clients, and then of the other, which comes " \
+        "whatever the server does; `auto` finds its way. Fixed numbers are measured in #{TwoShapes::FIXED_ROUNDS} interleaved rounds: medians, least to most. What was best there, what `auto` ended with, and " \
+        "what doing nothing would have kept are measured anew, side by side in #{TwoShapes::ROUNDS} rounds. Promised: `auto` ends each half within #{TwoShapes::WITHIN_PERCENT}% of the best fixed number, " \
+        "by what tells numbers apart in that half: throughput, or the p99 where all that comes is served by any. It is **met** where the whole interval (95%) is within, **missed** where all of it is beyond.",
+        table(["each request", "by", *TwoShapes::FIXED.map(&:to_s)], @shapes.map { |shape| fixed(shape) }),
+        table(["each request", "best fixed", "`auto` ended with", "worse than the best", "had it stayed", "worse than the best", "outcome"], @shapes.map { |shape| held(shape) })]
     end
 
-    def duration(ns) = PumaTuner::Units.duration(ns)
+    def fixed(shape)
+      [shape.name, (shape.metric == :per_s) ? "requests/s" : "p99", *TwoShapes::FIXED.map { |count| spread(shape.fixed[count], shape.metric) }]
+    end
+
+    def spread(windows, metric)
+      return "-" unless windows
+      text = (metric == :per_s) ? ->(value) { value.round.to_s } : method(:duration)
+      values = windows.map(&metric)
+      "#{text[Bench.median(values)]} (#{values.minmax.map(&text).join("–")})"
+    end
+
+    def held(shape)
+      settled = " (still changing)" unless shape.settled
+      [shape.name, with(shape.best_count, shape.rounds.fetch(:best)), "#{with(shape.threads_count, shape.rounds.fetch(:ended))}#{settled}", percent(shape.verdict.estimate),
+        with(shape.stay_count, shape.rounds.fetch(:stay)), percent(shape.worse_stay), Bench::OUTCOMES.fetch(shape.outcome)]
+    end
+
+    def with(count, windows) = "#{count}: #{Bench.median(windows.map(&:per_s)).round}/s, p99 #{duration(Bench.median(windows.map(&:p99_ns)))}"
+
+    def percent(estimate) = format("%+.0f%% (%+.0f to %+.0f)", estimate.value, estimate.low, estimate.high)
+
+    def duration(ns) = PumaTuner::Units.duration(ns.round)
 
     def table(head, rows) = [head, head.map { "---" }, *rows].map { |cells| "| #{cells.join(" | ")} |" }.join("\n")
   end
@@ -65,6 +91,6 @@ Bench.program(__FILE__, Resizing::Options) do |options, machine|
   say = ->(text) { warn "resize: #{text}" }
   survived = Resizing::RandomSizes.new(minutes: options.minutes, seed: options.seed).run
   say.call("at random: #{survived.answered_count} requests, #{survived.broken}")
-  shapes = Resizing::TwoShapes.new(half_s: (ENV["QUICK"] == "1") ? 150 : 300, say:).run
+  shapes = Resizing::TwoShapes.new(**Resizing::TIMES, say:).run
   Resizing::Page.new(machine:, survived:, shapes:)
 end

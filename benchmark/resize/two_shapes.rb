@@ -3,32 +3,81 @@
 require_relative "server"
 
 module Resizing
-  # Traffic that waits, and then traffic that computes, before a server whose number of threads `auto` finds; and the same before servers with fixed numbers.
+  # Traffic of one shape, and then of another, before a server whose number of threads `auto` finds; and the same before servers with fixed numbers.
   #
-  # name; path; fixed: {threads => [requests/s, p99 in ns]}; threads_count: that `auto` ended with; ended: [requests/s, p99] there, measured in the same way
-  Shape = Data.define(:name, :path, :fixed, :threads_count, :ended, :told) do
-    # @return [Array(Integer, Array)] the fixed number with the highest throughput
-    def best = fixed.max_by { |_, (per_s, _)| per_s }
+  # name; metric: :per_s or :p99_ns, which tells the numbers apart; fixed: {threads => [Window]}, of interleaved rounds
+  # threads_count: that `auto` ended with; settled: whether it kept it while it was measured; stay_count: the number that doing nothing would have kept
+  # rounds: {best:, ended:, stay: => [Window]}, measured anew, one of each in a round, with the number that was best in `fixed`
+  Shape = Data.define(:name, :metric, :fixed, :threads_count, :settled, :stay_count, :rounds) do
+    # @param fixed [Hash{Integer => Array<Window>}]
+    # @param metric [Symbol]
+    # @return [Integer] the fixed number with the best median
+    def self.best(fixed, metric) = fixed.min_by { |_, windows| Bench.median(windows.map { |window| window.cost(metric) }) }.first
 
-    def ratio = ended.first.fdiv(best.last.first)
+    def best_count = self.class.best(fixed, metric)
 
-    # @return [Symbol]
-    def outcome = (ratio >= 1 - TwoShapes::WITHIN_RATIO) ? :met : :missed
+    # @return [Bench::Verdict] by how many percent what `auto` ended with is worse than the best: in pairs of the same round, whose best was chosen in others, so
+    #   that luck is no part of it
+    def verdict
+      Bench::Verdict.new(claim: name, unit: "%", target: TwoShapes::WITHIN_PERCENT, estimate: worse(:ended), noise: Bench::Verdict::NO_PAIR)
+    end
+
+    # @return [PumaTuner::Stats::Estimate] percent, of doing nothing
+    def worse_stay = worse(:stay)
+
+    # @return [Symbol] what still changes can't be said to have ended within anything
+    def outcome = (verdict.outcome == :met && !settled) ? :not_shown : verdict.outcome
+
+    private
+
+    def worse(kind)
+      ratio = PumaTuner::Stats::PairedRatio.of(*rounds.values_at(:best, kind).map { |windows| windows.map { |window| window.cost(metric) } })
+      percent = ->(value) { (value - 1) * 100 }
+      ratio.with(value: percent[ratio.value], low: percent[ratio.low], high: percent[ratio.high])
+    end
+  end
+
+  # What clients saw for a while. per_s: requests; p99_ns
+  Window = Data.define(:per_s, :p99_ns) do
+    # @return [Float] of which less is better
+    def cost(metric) = (metric == :per_s) ? 1.0 / per_s : p99_ns.to_f
   end
 
   # Both measured by the same clients.
   class TwoShapes
-    SHAPES = {"waits 30 ms" => "/io", "computes some 5 ms" => "/cpu"}.freeze
-    FIXED = [1, 2, 3, 4, 6, 8].freeze
-    CONNECTIONS = 16
-    BEGINS_WITH = 3
+    # path; arrivals; metric; share: of the time of a window, as a p99 takes more requests than a mean
+    Traffic = Data.define(:path, :arrivals, :metric, :share)
 
     # Connections that last stay with the process that they met first.
     REUSE = (20..60)
-    WITHIN_RATIO = 0.1
+    STEPS_PER_S = 90
+
+    # What waits is served by many threads alone. What computes in many small steps, and comes when it comes, is served by few: many threads serve all that is
+    # there by turns, and all of it is late.
+    SHAPES = {
+      "waits 30 ms" => Traffic.new("/io", PumaTuner::Load::Arrivals.closed(reuse: REUSE), :per_s, 0.5),
+      "computes in 20 steps, #{STEPS_PER_S}/s" => Traffic.new("/steps", PumaTuner::Load::Arrivals.open(STEPS_PER_S, reuse: REUSE), :p99_ns, 1.5)
+    }.freeze
+    FIXED = [1, 2, 3, 5, 8].freeze
+    FIXED_ROUNDS = 3
+
+    # The exact interval of 95% needs as many.
+    ROUNDS = 6
+    CONNECTIONS = 16
+    BEGINS_WITH = 3
+    WITHIN_PERCENT = 10
+    SETTLING_S = 2
+
+    # @param thread [Thread] of `auto`
+    # @raise whatever has ended it
+    def self.ensure_alive(thread)
+      return if thread.alive?
+      thread.value
+      raise PumaTuner::MeasurementFailed, "auto has ended before its time"
+    end
 
     # @param half_s [Numeric] how long `auto` has for each shape
-    # @param measure_s [Numeric]
+    # @param measure_s [Numeric] a window, on average over the shapes
     # @param cool_down_s [Numeric]
     def initialize(half_s: 240, measure_s: 12, cool_down_s: 10, say: ->(_) {})
       @half_s, @measure_s, @cool_down_s, @say = half_s, measure_s, cool_down_s, say
@@ -36,31 +85,62 @@ module Resizing
 
     # @return [Array<Shape>]
     def run
-      fixed = FIXED.to_h { |threads_count| [threads_count, Server.run(threads_count) { |server| SHAPES.values.to_h { |path| [path, measured(server, path)] } }] }
       ends = automatic
-      SHAPES.map { |name, path| Shape.new(name:, path:, fixed: fixed.transform_values { |paths| paths.fetch(path) }, **ends.fetch(path)) }
+      fixed = SHAPES.transform_values { {} }
+      rounds(FIXED, FIXED_ROUNDS) { |count, server| SHAPES.each { |name, traffic| (fixed[name][count] ||= []) << measured(server, traffic) } }
+      stays = [BEGINS_WITH, *ends.values.map { |one| one.fetch(:threads_count) }]
+      SHAPES.keys.zip(stays).map { |name, stay_count| shape(name, fixed.fetch(name), stay_count, ends.fetch(name)) }
     end
 
     private
 
-    # @return [Array(Float, Integer)] requests/s and p99
-    def measured(server, path, seconds = @measure_s)
-      arrivals = PumaTuner::Load::Arrivals.closed(reuse: REUSE)
-      outcome = PumaTuner::Load::Native.new.run(url_base: server.url, duration_s: seconds, mix: PumaTuner::Load::Mix.of_paths([path]), connections_count: CONNECTIONS, arrivals:, seed: 1)
-      [outcome.throughput_per_s, outcome.p99_ns].tap { |found| @say.call("#{path}: #{found.first.round}/s") }
+    def shape(name, fixed, stay_count, ended)
+      traffic = SHAPES.fetch(name)
+      counts = {best: Shape.best(fixed, traffic.metric), ended: ended.fetch(:threads_count), stay: stay_count}
+      found = counts.transform_values { [] }
+      with(counts.values.uniq) do |servers|
+        ROUNDS.times { |round| Bench.order(counts.keys, round).each { |kind| found[kind] << measured(servers.fetch(counts.fetch(kind)), traffic) } }
+      end
+      Shape.new(name:, metric: traffic.metric, fixed:, stay_count:, rounds: found, **ended)
     end
 
-    # @return [Hash{String => Hash}] by path
+    # @yieldparam count [Integer]
+    # @yieldparam server [Server]
+    def rounds(counts, rounds_count)
+      with(counts) { |servers| rounds_count.times { |round| Bench.order(counts, round).each { |count| yield count, servers.fetch(count) } } }
+    end
+
+    # They all run at a time, and one of them has traffic.
+    #
+    # @yieldparam servers [Hash{Integer => Server}]
+    def with(counts, servers = {}, &)
+      count, *others = counts
+      return yield(servers) unless count
+      Server.run(count) { |server| with(others, {**servers, count => server}, &) }
+    end
+
+    # @return [Window]
+    def measured(server, traffic, seconds = @measure_s * traffic.share)
+      generator = PumaTuner::Load::Native.new(settling_limit_s: SETTLING_S)
+      connections_count = traffic.arrivals.open? ? PumaTuner::Load::Arrivals::OPEN_CONNECTIONS_COUNT : CONNECTIONS
+      outcome = generator.run(url_base: server.url, duration_s: seconds, mix: PumaTuner::Load::Mix.of_paths([traffic.path]), arrivals: traffic.arrivals, seed: 1, connections_count:)
+      Window.new(per_s: outcome.throughput_per_s, p99_ns: outcome.p99_ns)
+        .tap { |found| @say.call("#{traffic.path}: #{found.per_s.round}/s, p99 #{PumaTuner::Units.duration(found.p99_ns)}") }
+    end
+
+    # @return [Hash{String => Hash}] by name of the shape
+    # @raise whatever has ended `auto` before its time
     def automatic
       Server.run(BEGINS_WITH) do |server|
-        told = []
         auto = PumaTuner::Trial::Automatic.new(server.trial, mode: :auto, cool_down_s: @cool_down_s)
-        thread = Thread.new { auto.call { |one| told << one && @say.call("#{one.threads_count}: #{PumaTuner::Report::TrialWords.step(one.statement)}") } }
-        SHAPES.values.to_h do |path|
-          measured(server, path, @half_s)
-          found = [path, {threads_count: auto.threads_count, ended: measured(server, path), told: told.dup}]
-          told.clear
-          found
+        thread = Thread.new { auto.call { |one| @say.call("#{one.threads_count}: #{PumaTuner::Report::TrialWords.step(one.statement)}") } }
+        thread.report_on_exception = false
+        SHAPES.transform_values do |traffic|
+          measured(server, traffic, @half_s)
+          before = auto.threads_count
+          measured(server, traffic)
+          TwoShapes.ensure_alive(thread)
+          {threads_count: auto.threads_count, settled: auto.threads_count == before}
         end
       ensure
         thread&.kill&.join
