@@ -85,8 +85,8 @@ module PumaTuner
 
       # @param cpu_s [Float] that a forecast took
       # @param passed_s [Float] since its window began
-      # @return [Float] seconds until the next one, however long, so that all of them take no more of a core than looking
-      #   may
+      # @return [Float] seconds until the next one, however long, so that all of them take no more of a core than
+      #   looking may
       def self.rest_s(cpu_s, passed_s) = (cpu_s / Session::MOST_RATIO - passed_s).clamp(0.0, nil)
 
       # Records for a window, and forecasts.

@@ -9,8 +9,9 @@ module PumaTuner
     # The same as a page, which this process serves to browsers of this machine: no thread of the app's server has to
     # do with it, and no setting of that can be changed through it. One thing can be ordered: that the server record
     # its threads for two seconds (LaneRecorder), for which each of its processes keeps 2 MiB from then on. It listens
-    # on the loopback, or at a socket that its owner alone can open; whoever asks must know the token that stands in the path, and must have called it by a name of this
-    # machine, so that no page from elsewhere can ask under a name of its own (DNS rebinding).
+    # on the loopback, or at a socket that its owner alone can open; whoever asks must know the token that stands in the
+    # path, and must have called it by a name of this machine, so that no page from elsewhere can ask under a name of
+    # its own (DNS rebinding).
     class Web
       LIMIT_S = 5
 

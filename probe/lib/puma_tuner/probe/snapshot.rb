@@ -78,8 +78,8 @@ module PumaTuner
       end
 
       # It counts the threads that most living processes may have by now, or, where they may not be resized, that the
-      # newest ledger's server may have; where that is not told, as many as have served. It returns nil where none has (a
-      # process of jobs).
+      # newest ledger's server may have; where that is not told, as many as have served. It returns nil where none has
+      # (a process of jobs).
       def topology(workers_count, threads)
         living = ledgers.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }.keys
         most = Probe::Resize.threads_counts(living).values.tally.max_by(&:last)&.first ||
