@@ -121,7 +121,8 @@ module PumaTuner
         WorkerStatus.new(worker_index: process.worker_index, pid: process.pid, requests_count:,
           throughput_per_s: per_s(requests_count), threads_count: threads_counts[process.path],
           busy_mean: (busy(process, threads_counts[process.path]) unless facts["why_not"]),
-          queued_mean: queue_ns.fdiv(@ns), cpu_ratio: cpu_ratio(process), **process.memory, code_bytes: process.code_bytes, yjit: yjit(facts))
+          queued_mean: queue_ns.fdiv(@ns), cpu_ratio: cpu_ratio(process), **process.memory,
+          code_bytes: process.code_bytes, yjit: yjit(facts))
       end
 
       # Adds up numbers alone: histograms of each process would take ten times as long.
