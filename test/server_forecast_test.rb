@@ -50,13 +50,16 @@ class ServerForecastMemoryTest < TunerTest
   def state = File.join(@folder, "puma_tuner")
 
   # Requests that wait, served by one thread: as many threads as there are forecasts of are better for sure.
-  def recorded(counts = {ENDPOINTS[0] => 300, ENDPOINTS[1] => 150})
+  def recorded(counts = {ENDPOINTS[0] => 300, ENDPOINTS[1] => 150}, pool_ms: 0)
     endpoints = counts.map { |name, requests_count| endpoint_observation(name:, traces: [trace("held", 1, "io", 20, "held", 1)] * 60, requests_count:) }
+    budget = Probe::Budget.zero.with(wall_ns: 22 * MS, lock_ns: pool_ms * MS, pool_ns: pool_ms * MS)
     load = load_summary.with(throughput_per_s: 45.0, mean_ns: 221 * MS, p50_ns: 221 * MS, p99_ns: 224 * MS)
-    observation(endpoints:, topology: topology("1x1"), cores_count: 1, load:).with(command: nil)
+    observation(endpoints:, topology: topology("1x1"), cores_count: 1, load:).with(command: nil, budget:)
   end
 
-  def recommendation(*) = PumaTuner::ServerForecast.new(leader_pid: Process.pid, leader: "", directory: @folder).recommendation { recorded(*) }
+  def recommendation(*, **)
+    PumaTuner::ServerForecast.new(leader_pid: Process.pid, leader: "", directory: @folder).recommendation { recorded(*, **) }
+  end
 
   def remember(worse: "1x8", today: "1x1", endpoint_names: ENDPOINTS, command: "bundle exec puma config.ru")
     ratio = Stats::Estimate.new(value: 0.8, low: 0.7, high: 0.9, level_ratio: 0.95, samples_count: 12)
@@ -81,6 +84,11 @@ class ServerForecastMemoryTest < TunerTest
     # A tenth of the requests may go elsewhere: nobody's load test asks for everything.
     assert_equal "1x7", recommendation({ENDPOINTS[0] => 450, "GET /favicon.ico" => 40}).topology
     assert_equal "1x8", recommendation({ENDPOINTS[0] => 450, "GET /orders" => 60}).topology
+  end
+
+  test "what waits for a pool of connections is told as that, and not as a forecast that reproduces nothing" do
+    found = recommendation(pool_ms: 10)
+    assert_equal [nil, "pool"], [found.topology, found.why_not]
   end
 
   test "forecasts that missed before have wider intervals" do

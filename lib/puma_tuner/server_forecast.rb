@@ -81,12 +81,21 @@ module PumaTuner
       remember(workload)
       sweep, list = advise(observation, workload)
       recommended = list.recommendation
-      return none("not_reproduced", requests_count:) unless recommended
+      return none(why_none(list), requests_count:) unless recommended
       metric = workload.arrivals.open? ? "p99" : "throughput"
       ratio = recommended.public_send(:"#{metric}_ratio") unless recommended.topology == sweep.today
       Probe::Recommendation.new(topology: recommended.topology.to_s, today: sweep.today.to_s, metric:,
         ratio: ratio && [ratio.value, ratio.low, ratio.high], requests_count:, why_not: nil, detail: nil,
         made_at_s: Time.now.to_f, withheld: list.withheld.filter_map(&:topology).map(&:to_s))
+    end
+
+    # What the advice says instead of a setting.
+    WHY_NONE = {pool_before_threads: "pool", no_topology: "no_steady_state"}.freeze
+    private_constant :WHY_NONE
+
+    def why_none(list)
+      title = list.advice.find { |advice| advice.rule == "topology" }&.title
+      WHY_NONE.fetch(title&.kind, "not_reproduced")
     end
 
     # What is known of the app from proofs on this machine, by this user: it is read, and never written from here. A

@@ -47,10 +47,18 @@ class ForecastingTest < TunerTest
      Recommendation.none("few_requests", requests_count: 12) => "a forecast needs more requests than 12",
      Recommendation.none("no_engine") => "for a forecast, install the gem puma_tuner #{PumaTuner::VERSION} here, in or outside of the app's bundle",
      Recommendation.none("not_reproduced") => "no forecast reproduces what was recorded here; `puma_tuner tune` measures settings",
+     Recommendation.none("no_steady_state") => "no setting that was forecast bears this load",
      Recommendation.none("failed", detail: "no extension") => "no forecast can be made: no extension",
      found(made_at_s: Time.now.to_f - 2_520) => "the last forecast is 42 min old"}.each do |recommendation, why|
       assert_equal ["Recommended config: puma -t 1:1", "  by the rule of thumb, 100 / CPU %; #{why}"], lines_below(recommendation)
     end
+  end
+
+  test "a pool of connections that requests wait for is not answered with threads by the rule of thumb" do
+    lines = lines_below(Recommendation.none("pool", requests_count: 300))
+    assert_match(/\ARecommended config: as it is, and more places in the pool/, lines.first)
+    refute_match(/puma -t|rule of thumb/, lines.join)
+    assert_match(/puma -t/, lines_below(Recommendation.none("pool").with(made_at_s: Time.now.to_f - 2_520)).first, "an old one says nothing of today")
   end
 
   test "a file that is cut short, foreign, huge or not to be read is as if there were none" do

@@ -44,6 +44,11 @@ class ThreadLineTest < TunerTest
     assert_equal "Recommended config: unknown, no CPU time was seen", ThreadLine.recommendation(nil)
   end
 
+  test "a cluster that is to become a single process is told so, as its own workers would stay" do
+    line = ->(workers_count, today_workers_count) { ThreadLine.recommendation(3, workers_count:, today_workers_count:)[/puma .*/] }
+    assert_equal ["puma -t 1:3 -w 0", "puma -t 1:3 -w 2", "puma -t 1:3 -w 2", "puma -t 1:3"], [line[1, 2], line[2, 2], line[2, 1], line[1, 1]]
+  end
+
   test "in a serving process it needs neither gems nor the rest of the report" do
     script = "require 'puma_tuner'; PumaTuner::ThreadLine.recommendation(3); b = PumaTuner::Probe::Budget.zero; " \
              "PumaTuner::ThreadLine.format('t', b); PumaTuner::ThreadLine.also(b); " \

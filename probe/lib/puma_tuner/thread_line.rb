@@ -39,10 +39,21 @@ module PumaTuner
 
     # @param threads_count [Integer, nil]
     # @param workers_count [Integer, nil] 1 is a single process; nil: not told
+    # @param today_workers_count [Integer, nil] that the server has: a cluster that is to become a single process is
+    #   told -w 0, as its puma.rb would go on to start workers
     # @return [String] "Recommended config: puma -t 1:3", of a cluster "puma -t 1:3 -w 2"
-    def recommendation(threads_count, workers_count: nil)
+    def recommendation(threads_count, workers_count: nil, today_workers_count: nil)
       return "Recommended config: unknown, no CPU time was seen" unless threads_count
-      "Recommended config: puma -t 1:#{threads_count}#{" -w #{workers_count}" if workers_count.to_i > 1}"
+      clustered = [workers_count, today_workers_count].compact.max.to_i > 1
+      workers = " -w #{(workers_count > 1) ? workers_count : 0}" if workers_count && clustered
+      "Recommended config: puma -t 1:#{threads_count}#{workers}"
+    end
+
+    # @return [Array<String>] what stands in the place of a recommendation where requests wait for a pool of
+    #   connections: the rule of thumb would answer with threads, which wait for the pool in their turn
+    def pool_first
+      ["Recommended config: as it is, and more places in the pool of connections",
+        "  requests wait for that pool, which more threads do not change; `puma_tuner tune` looks at it"]
     end
 
     # @param forecast [Probe::Recommendation] that has one
@@ -69,6 +80,7 @@ module PumaTuner
       when "no_engine"
         "for a forecast, install the gem puma_tuner #{VERSION} here, in or outside of the app's bundle"
       when "few_requests" then "a forecast needs more requests than #{forecast.requests_count}"
+      when "no_steady_state" then "no setting that was forecast bears this load"
       when "not_reproduced" then "no forecast reproduces what was recorded here; `puma_tuner tune` measures settings"
       else "no forecast can be made: #{forecast.detail}"
       end

@@ -54,9 +54,10 @@ module PumaTuner
         forecast = Recommendation.read(File.dirname(@ledger_path))
         settings = forecast&.settings
         if settings
-          return [ThreadLine.recommendation(settings.threads_count, workers_count: settings.workers_count),
-            ThreadLine.forecast(forecast)]
+          return [ThreadLine.recommendation(settings.threads_count, workers_count: settings.workers_count,
+            today_workers_count: Topology.parse(forecast.today).workers_count), ThreadLine.forecast(forecast)]
         end
+        return ThreadLine.pool_first if forecast&.pool_first?
         threads_count = RuleOfThumb.threads_count(cpu_ratio(total))
         [ThreadLine.recommendation(threads_count), *(ThreadLine.no_forecast(forecast) if threads_count)]
       end

@@ -11,7 +11,8 @@ module PumaTuner
     # metric: "throughput" or "p99", by which it was chosen; ratio: of that over today's, [middle, low, high]; nil where
     #   today's settings are recommended, or have no steady state
     # requests_count: recorded, on which the forecast rests
-    # why_not: nil, or why there is no recommendation: "few_requests", "not_reproduced", "no_engine" or "failed"
+    # why_not: nil, or why there is no recommendation: "few_requests", "not_reproduced", "no_engine", "failed",
+    #   "pool" (more threads would wait for a pool of connections) or "no_steady_state" (nothing bears the load)
     # detail: a text on that, or nil
     # made_at_s: by the wall clock
     # withheld: topologies that an earlier proof showed to make the app worse, ["2x5"]
@@ -53,6 +54,9 @@ module PumaTuner
       def age_s = Time.now.to_f - made_at_s
 
       def old? = age_s > OLD_S
+
+      # @return [Boolean] whether requests were just seen to wait for a pool of connections
+      def pool_first? = why_not == "pool" && !old?
 
       # @return [Topology, nil] to be told now
       def settings = (Topology.parse(topology) if topology && !old?)
