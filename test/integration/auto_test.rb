@@ -77,7 +77,7 @@ class AutoCommandTest < TunerTest
     serving do
       under_load("/io") do
         said = auto { |lines| wait_until("a step", limit_s: 90) { lines.call.any?(/it would go to 3 threads: [3-6] threads, with a throughput of/) && assert_equal([2, 2], max_counts) } }
-        assert_match(/It ended with 2 threads/, said)
+        assert_match(/It ended with 2 threads\. All processes/, said, "nothing is to be kept")
       end
     end
   end
@@ -101,7 +101,7 @@ class AutoCommandTest < TunerTest
     serving do
       under_load("/pool", clients: 14) do
         said = auto("--act", "auto") { |lines| wait_until("a step undone", limit_s: 120) { lines.call.any?(/3 threads are undone: (its p99 was|\d+ requests waited)/) } && wait_until("a word", limit_s: 60) { lines.call.last.include?("were tried before") } }
-        assert_match(/It ended with 2 threads/, said)
+        assert_match(/It ended with 2 threads\. All processes/, said)
       end
     end
   end
@@ -111,6 +111,9 @@ class AutoCommandTest < TunerTest
       result = puma_tuner("auto", @app.master_pid.to_s, "--act", "auto")
       assert_mistake(/start it with `PumaTuner.run\(tune: 1..8\)`/, result)
       assert_mistake(/write one of observe, trial, auto/, puma_tuner("auto", "--act", "yes"))
+      journal = File.join(@app.folder, "journal").tap { |path| File.write(path, "what was tried\n") }
+      assert_mistake(/journal is there already; name another file/, puma_tuner("auto", @app.master_pid.to_s, "--journal", journal))
+      assert_equal "what was tried\n", File.read(journal)
     end
   end
 end

@@ -40,6 +40,9 @@ module PumaTuner
       # @return [Integer] threads that all processes have now
       attr_reader :threads_count
 
+      # @return [Array(Integer, Integer), nil] least and most threads that the server's own puma.rb gives each process
+      attr_reader :configured
+
       # @param duration_s [Numeric, nil] nil: until it is interrupted
       # @yieldparam told [Told]
       # @return [void]

@@ -39,9 +39,15 @@ module PumaTuner
 
       # @return [Array(Integer, Integer)] minimum and maximum to write into puma.rb
       def threads
-        return plan.configured unless outcome == :better
-        least, most = plan.configured
-        [(least == most) ? plan.threads_count : [least, plan.threads_count].min, plan.threads_count]
+        (outcome == :better) ? self.class.threads_kept(plan.configured, plan.threads_count) : plan.configured
+      end
+
+      # @param configured [Array(Integer, Integer)] least and most threads, as puma.rb has them
+      # @param threads_count [Integer] that are to be the most
+      # @return [Array(Integer, Integer)] minimum and maximum to write: a pool of one size stays one
+      def self.threads_kept(configured, threads_count)
+        least, most = configured
+        [(least == most) ? threads_count : [least, threads_count].min, threads_count]
       end
     end
 

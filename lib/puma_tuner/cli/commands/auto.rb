@@ -48,8 +48,9 @@ module PumaTuner
 
       def say_last
         count = @automatic.threads_count or return
-        out.puts("It ended with #{Units.counted(count, "thread")}. To keep them: threads #{count}, #{count} in " \
-          "config/puma.rb. All processes get what is configured again.")
+        threads = PumaTuner::Trial::Outcome.threads_kept(@automatic.configured, count)
+        keep = " To keep them: threads #{threads.join(", ")} in config/puma.rb." if count != @automatic.configured.last
+        out.puts("It ended with #{Units.counted(count, "thread")}.#{keep} All processes get what is configured again.")
       end
     end
   end

@@ -29,7 +29,12 @@ module PumaTuner
       # @param path [String, nil]
       # @yieldparam file [File, nil]
       # @return [Object] the block's
-      def self.with_journal(path) = path ? File.open(path, "w", 0o600) { |file| yield file } : yield(nil)
+      # @raise [UsageError] where a journal is there already: it may be all that tells what was tried
+      def self.with_journal(path)
+        return yield(nil) unless path
+        raise UsageError, "#{path} is there already; name another file for --journal" if File.size?(path)
+        File.open(path, "w", 0o600) { |file| yield file }
+      end
 
       def call(server:, threads:, journal:, replay:, output:, html:, **options)
         Output.check_writable(output, html, journal)
