@@ -45,7 +45,7 @@ module PumaTuner
         undo = undo()
         @patch.changes.each { |change| write_file(change) }
         if @advice.count { |one| one.lines.any? } > 1
-          say("each effect is predicted for its own change; `puma_tuner tune` measures what they are together")
+          say("each effect is predicted for its own change, none for all of them together")
         end
         say("written: #{paths.map { |path| File.join(@folder, path) }.join(", ")}; restart the server, or " \
           "deploy it. To undo it: #{undo}")

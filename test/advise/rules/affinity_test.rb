@@ -44,7 +44,7 @@ class AffinityRuleTest < TunerTest
 
   test "the hook is called as that Puma calls it" do
     line = ->(puma_version) { asked(of: workload.with(puma_version:)).first.lines.fetch("config/puma.rb") }
-    assert_match(/^before_worker_boot do \|index\|$/, line.call("7.2.1"))
-    assert_match(/^on_worker_boot do \|index\|$/, line.call("6.6.1"))
+    assert_match(/^  before_worker_boot do \|index\|$/, line.call("7.2.1"))
+    assert_match(/^  on_worker_boot do \|index\|$/, line.call("6.6.1"))
   end
 end

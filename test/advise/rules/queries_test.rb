@@ -32,6 +32,11 @@ class QueriesRuleTest < TunerTest
     assert_equal "By the forecasts 8 threads in each worker are enough today, and 1 once two queries do: who waits less needs fewer threads.", advice.evidence.last
   end
 
+  test "where as many threads are needed once the queries are tuned, nobody says that fewer are" do
+    advice = asked(asking(20)) { |threads_count, tuned| [100 * threads_count, tuned ? 1_600 : 800].min }.first
+    assert_equal "By the forecasts 8 threads in each worker are enough today, and 16 once two queries do.", advice.evidence.last
+  end
+
   test "Rails' own words are for Rails" do
     assert_match(/includes/, ask(Advise::Rules::Queries, of: asking(20), observation: in_force(observation, "gem activerecord": "8.1.0")).first.change)
     refute_match(/includes/, ask(Advise::Rules::Queries, of: asking(20)).first.change)

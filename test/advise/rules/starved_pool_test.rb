@@ -37,6 +37,16 @@ class StarvedPoolRuleTest < TunerTest
     assert_empty line.call({}, locks: [pool(class_name: "ConnectionPool::TimedStack")])
   end
 
+  test "no more places are advised than the database takes connections" do
+    limited = ->(count) { {db_connections_count: count} }
+    advice = ask(Advise::Rules::StarvedPool, observation: recorded(50), constraints: limited[3]).first
+    assert_equal({"config/database.yml" => "max_connections: 3"}, advice.lines)
+    assert_match(/\A3 places in the pool, as many as the database's limit leaves .* less than its 5 threads/, advice.change)
+    assert_match(/\A3 connections of all workers together, today 2/, advice.cost)
+    assert_empty ask(Advise::Rules::StarvedPool, observation: recorded(50), constraints: limited[2]).first.lines, "it has them"
+    assert_equal({"config/database.yml" => "max_connections: 5"}, ask(Advise::Rules::StarvedPool, observation: recorded(50), constraints: limited[20]).first.lines)
+  end
+
   test "a pool that was watched has a forecast, with a place for each thread" do
     asked = []
     advice = ask(Advise::Rules::StarvedPool, observation: recorded(50), of: watched) { |what_if, _| asked << what_if and forecast("1x5", 180) }.first

@@ -10,8 +10,9 @@ module PumaTuner
       # Evidence: how often a mean request gets the GVL after another thread. Threshold: a gain of 5% by the middle of
       # the forecast, a judgement: what is that cheap to prove need not be sure before. Source: calibration.md, what a
       # switch costs on one core and on two. Effect: forecast as `predict --affinity` does.
-      # Cost: a worker can't use another core. It hurts where native code computes without the GVL, with more workers
-      # than cores, and where neighbours bind to the same cores: then the rule is silent. Undo: the lines gone.
+      # Cost: a worker can't use another core. It hurts where native code computes without the GVL and with more workers
+      # than cores: then the rule is silent. It hurts also where neighbours bind to the same cores, which no recording
+      # shows: the advice names that cost. Undo: the lines gone.
       class Affinity < Rule
         PRIORITY = 85
 
@@ -67,16 +68,19 @@ module PumaTuner
           end
         end
 
-        # Read in the master, as under fork_worker workers are forked from one that is bound.
+        # Read in the master, as under fork_worker workers are forked from one that is bound. The same file may
+        # configure the app on its author's Mac, where none of this is there.
         def lines
           {PUMA_RB => <<~RUBY.chomp}
-            allowed = File.read("/proc/self/status")[/^Cpus_allowed_list:\\s*(\\S+)/, 1].split(",").flat_map do |span|
-              first, last = span.split("-").map { |core| Integer(core) }
-              [*first..(last || first)]
-            end
-            #{@situation.boot_hook} do |index|
-              system("taskset", "--all-tasks", "--cpu-list", "--pid", allowed[index % allowed.size].to_s,
-                Process.pid.to_s, out: File::NULL)
+            if RUBY_PLATFORM.include?("linux")
+              allowed = File.read("/proc/self/status")[/^Cpus_allowed_list:\\s*(\\S+)/, 1].split(",").flat_map do |span|
+                first, last = span.split("-").map { |core| Integer(core) }
+                [*first..(last || first)]
+              end
+              #{@situation.boot_hook} do |index|
+                system("taskset", "--all-tasks", "--cpu-list", "--pid", allowed[index % allowed.size].to_s,
+                  Process.pid.to_s, out: File::NULL)
+              end
             end
           RUBY
         end

@@ -29,6 +29,18 @@ module PumaTuner
 
         def threads_count = @situation.topology.threads_count
 
+        # @return [Integer] places for a worker's pool: one for each thread, and no more than the database takes of each
+        #   worker, where that was told
+        def places_count = [threads_count, places_allowed].compact.min
+
+        def places_allowed
+          limit = @situation.constraints.db_connections_count
+          [limit / @situation.topology.workers_count, 1].max if limit
+        end
+
+        # Then the pool can't have a place for each thread.
+        def limited? = places_count < threads_count
+
         # The one that was waited for longest.
         def pool = @pool ||= observation&.locks&.select { |lock| lock.kind == "pool" }&.max_by(&:wait_ns)
 
@@ -36,7 +48,9 @@ module PumaTuner
         def large_enough? = !pool.nil? && pool.size >= threads_count
 
         def change
-          large_enough? ? say(:pool_taken) : say(:pool_for_all_threads, threads_count:, active_record: active_record?)
+          return say(:pool_taken) if large_enough?
+          return say(:pool_of_allowed, places_count:, threads_count:) if limited?
+          say(:pool_for_all_threads, threads_count:, active_record: active_record?)
         end
 
         def active_record? = !!pool&.class_name&.start_with?("ActiveRecord")
@@ -49,18 +63,21 @@ module PumaTuner
 
         def effect
           name = workload.locks.find { |lock| pool && lock.name == "#{pool.class_name} at #{pool.place}" }&.name
-          @situation.effect(what_if: ["size(#{name})=#{threads_count}"]) if name && !large_enough?
+          @situation.effect(what_if: ["size(#{name})=#{places_count}"]) if name && larger?
         end
 
         def lines
-          return {} if !active_record? || large_enough?
+          return {} unless active_record? && larger?
           rails = @situation.gem("activerecord")
           key = (rails && rails < MAX_CONNECTIONS_RAILS) ? "pool" : "max_connections"
-          {DATABASE_YML => "#{key}: #{threads_count}"}
+          {DATABASE_YML => "#{key}: #{places_count}"}
         end
 
+        # Whether the pool is to have more places than today, or nobody knows how many it has.
+        def larger? = !large_enough? && (pool.nil? || places_count > pool.size)
+
         def connections
-          {connections_count: threads_count * @situation.topology.workers_count,
+          {connections_count: places_count * @situation.topology.workers_count,
            today_count: pool && [pool.size, threads_count].min * @situation.topology.workers_count}
         end
       end

@@ -17,7 +17,7 @@ module PumaTuner
         },
         threads_needed: ->(today_count:, tuned_count:) {
           "By the forecasts #{Units.counted(today_count, "thread")} in each worker are enough today, and " \
-            "#{tuned_count} once two queries do: who waits less needs fewer threads."
+            "#{tuned_count} once two queries do#{": who waits less needs fewer threads" if tuned_count < today_count}."
         },
         one_query: ->(rails:) {
           "one query in the place of many alike" \

@@ -18,6 +18,11 @@ module PumaTuner
           "#{Units.counted(threads_count, "place")} in the pool, one for each thread of a worker#{background}; or " \
             "hold a connection for less long"
         },
+        pool_of_allowed: ->(places_count:, threads_count:) {
+          "#{Units.counted(places_count, "place")} in the pool, as many as the database's limit leaves for each " \
+            "worker; as that is less than its #{Units.counted(threads_count, "thread")}, fewer threads or workers, " \
+            "or connections that are held for less long"
+        },
         pool_taken: "the pool has a place for each thread, so find who else has connections: background threads, or " \
           "requests that hold several at a time; then a place for each of these",
         connections_of_all: ->(connections_count:, today_count:) {
