@@ -61,6 +61,8 @@ class DemoAppTest < TunerTest
   def restarts?(options)
     DemoServer.run(*options) do |server|
       upstream = server.companion_pid
+      # What comes before Puma's server runs is lost: it has told that it can be stopped by then.
+      assert_equal "200", server.get("/io-only").code
       Process.kill(:USR2, server.pid)
       deadline = monotonic_s + RESTART_LIMIT_S
       sleep 0.05 until (restarted = server.output.scan("Ctrl-C").size == 2) || monotonic_s > deadline
