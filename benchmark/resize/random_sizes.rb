@@ -11,7 +11,7 @@ module Resizing
       [
         ("#{lost.size} requests were lost: #{lost.tally}" if lost.any?),
         ("Puma counted other threads than there were: #{miscounted.first(3)}" if miscounted.any?),
-        ("after it: #{last}" unless last.all? { |spawned, live, most| most == RandomSizes::THREADS && [spawned, live].max <= most }),
+        ("after it: #{last}" unless last.all? { |spawned, live, most| spawned == live && most == RandomSizes::THREADS && live <= most }),
         *complaints
       ].compact
     end
@@ -118,7 +118,7 @@ module Resizing
     def miscounted = RandomSizes.miscounted(@readings)
 
     def settled
-      deadline_s = PumaTuner::Clock.now_s + 15
+      deadline_s = PumaTuner::Clock.now_s + 40
       loop do
         pools = @server.trial.states.map { |state| [state[:pool][:spawned_count], @server.threads_count(state[:pid]), state[:pool][:max_count]] }
         return pools if PumaTuner::Clock.now_s > deadline_s || pools.all? { |spawned, live, most| spawned == live && live <= most && most == THREADS }
