@@ -21,6 +21,9 @@ module PumaTuner
 
         # @return [Boolean] the same of p99
         def shorter_tail? = p99_ratio.high < 1
+
+        # @return [Hash{Symbol => Stats::Estimate}] what a sentence of evidence tells of it
+        def ratios = {throughput_ratio:, p99_ratio:}
       end
 
       # @return [Model::Workload]

@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/builders"
+require "support/advising"
 
 class GcRuleTest < TunerTest
-  include Builders
+  include Advising
 
   def remarks(*endpoints)
     list = Advise::Advisor.new.call(workload(endpoints:), sweep(forecast("1x5", 100)))
@@ -30,5 +30,29 @@ class GcRuleTest < TunerTest
 
   test "requests without CPU time have no GC to speak of" do
     assert_empty remarks(endpoint_demand(demand([0, 0], [5])))
+  end
+
+  # @param workers_count [Integer, nil] of the server
+  def asked(workers_count: 2, gain: 130, p99_ms: 80)
+    ask(Advise::Rules::Gc, of: workload(endpoints: [endpoint_demand(demand([10], gc_ms: 2))]), observation: workers_count ? cluster(workers_count) : observation,
+      today: "#{workers_count || 1}x3") { |what_if, _| (what_if == "gc=0") ? forecast("1x3", gain, p99_ms:) : flunk("asked for #{what_if}") }.first
+  end
+
+  test "what there would be to gain without any collection is evidence, and no prediction of the lines" do
+    advice = asked
+    assert_predicate advice, :remark?
+    assert_equal "Without any garbage collection, which is the most that could be gained: 1.30x requests/s (1.27x to 1.33x), 0.80x p99 (0.78x to 0.82x).", advice.evidence.last
+    assert_equal "before_fork { Process.warmup }", advice.lines["config/puma.rb"]
+    assert_match(/and the lines below\z/, advice.change)
+    assert_equal "the lines gone, and a restart", advice.undo
+  end
+
+  test "without lines it is the settings that go back, and where nothing could be gained nothing is said" do
+    alone = asked(workers_count: nil)
+    assert_predicate alone, :remark?
+    assert_empty alone.lines
+    assert_equal "the RUBY_GC_* variables as they were", alone.undo
+    refute_match(/lines below/, alone.change)
+    assert_nil asked(gain: 101, p99_ms: 95)
   end
 end

@@ -5,9 +5,9 @@ module PumaTuner
     module Rules
       # Remarks that much of the CPU time goes into collecting garbage, which also stops every thread of its worker.
       #
-      # Evidence: GC timed inside recorded requests; of long collections, how many came and how long. Effect: forecast
-      # without any, which is the most there is to gain. Cost: work on the code, or memory. Undo: the old values of
-      # whatever was set.
+      # Evidence: GC timed inside recorded requests, and a forecast without any, which is the most there is to gain.
+      # Effect: none, as nobody can forecast how much less of it there would be. Cost: work on the code, or memory.
+      # Undo: the lines gone, or the old values of whatever was set.
       #
       # Advised is what is sound with threads: settings of the whole process. What counts GC by the request, or runs it
       # between two, is not: Puma's out_of_band waits until all threads of a worker are idle, which a busy one never is.
@@ -26,16 +26,17 @@ module PumaTuner
         def call
           gc_ratio = timed_gc_ratio
           return [] if gc_ratio.nil? || gc_ratio < LEAST_GC_RATIO || nothing_to_gain?
-          [advice(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(gc_ratio), effect:, lines:,
-            change: say(:profile_allocations, one_thread: one_thread?), cost: say(:work_or_gc_settings),
-            undo: say(:gc_variables))]
+          [remark(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(gc_ratio), lines:,
+            change: say(:profile_allocations, warmup: lines.any?, one_thread: one_thread?),
+            cost: say(:work_or_gc_settings), undo: lines.any? ? say(:lines_gone) : say(:gc_variables))]
         end
 
         private
 
         def one_thread? = @situation.topology.threads_count == 1
 
-        def effect = (@situation.effect(what_if: ["gc=0"]) if timed_endpoints.size == workload.endpoints.size)
+        # Of no collections at all, which no setting brings about.
+        def without_any = (@situation.effect(what_if: ["gc=0"]) if timed_endpoints.size == workload.endpoints.size)
 
         def lines
           return {} unless @situation.cluster? && @situation.ruby_version >= WARMUP_RUBY_VERSION
@@ -49,8 +50,8 @@ module PumaTuner
 
         # Where something else is the limit, as a lock.
         def nothing_to_gain?
-          effect && effect.gain < 1 + Choice::EQUAL_WITHIN_RATIO &&
-            effect.p99_ratio.value > 1 - Choice::EQUAL_P99_WITHIN_RATIO
+          without_any && without_any.gain < 1 + Choice::EQUAL_WITHIN_RATIO &&
+            without_any.p99_ratio.value > 1 - Choice::EQUAL_P99_WITHIN_RATIO
         end
 
         # Where a worker has but one thread it is idle between any two requests.
@@ -69,7 +70,7 @@ module PumaTuner
           heaviest = timed_endpoints.max_by { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns }
           [say(:gc_of_cpu, ratio: gc_ratio),
             say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_held_ns,
-              requests_count: heaviest.demands.size), *(say(:without_any_gc) if effect)].freeze
+              requests_count: heaviest.demands.size), *(say(:most_without_gc, **without_any.ratios) if without_any)].freeze
         end
       end
     end

@@ -68,11 +68,9 @@ module PumaTuner
 
         def evidence
           [*counts.select { |_, count| count >= 1 }.map { |kind, count| say(:releases_of_kind, part: kind, count:) },
-            *saved.map { |kind, effect| say(:calls_saved, part: kind, **ratios(effect)) },
-            *fewer_threads.map { |threads_count, effect| say(:with_fewer_threads, threads_count:, **ratios(effect)) }]
+            *saved.map { |kind, effect| say(:calls_saved, part: kind, **effect.ratios) },
+            *fewer_threads.map { |threads_count, effect| say(:with_fewer_threads, threads_count:, **effect.ratios) }]
         end
-
-        def ratios(effect) = {throughput_ratio: effect.throughput_ratio, p99_ratio: effect.p99_ratio}
       end
     end
   end

@@ -11,10 +11,14 @@ module PumaTuner
           "Most of it in #{endpoint}: #{Units.duration(gc_ns)} of #{Units.duration(cpu_ns)} of CPU time (mean of " \
             "#{requests_count} recorded requests)."
         },
-        without_any_gc: "The prediction is of no garbage collection at all, which is the most there is to gain.",
-        profile_allocations: ->(one_thread:) {
+        most_without_gc: ->(throughput_ratio:, p99_ratio:) {
+          "Without any garbage collection, which is the most that could be gained: " \
+            "#{AdviceWords.ratios(throughput_ratio, p99_ratio)}."
+        },
+        profile_allocations: ->(one_thread:, warmup: false) {
           "look at what allocates in the endpoints named (`puma_tuner profile --with " \
             "memory_profiler`); then measure Ruby's settings (`puma_tuner tradeoff gc`)" \
+            "#{" and the lines below" if warmup}" \
             "#{"; with one thread, full collections may wait until the worker is idle" if one_thread}"
         },
         work_or_gc_settings: "work on the code; GC settings trade memory for time",
