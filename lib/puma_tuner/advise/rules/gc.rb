@@ -28,7 +28,7 @@ module PumaTuner
           return [] if gc_ratio.nil? || gc_ratio < LEAST_GC_RATIO || nothing_to_gain?
           [remark(title: say(:gc_share, ratio: gc_ratio), evidence: evidence(gc_ratio), lines:,
             change: say(:profile_allocations, warmup: lines.any?, one_thread: one_thread?),
-            cost: say(:work_or_gc_settings), undo: lines.any? ? say(:lines_gone) : say(:gc_variables))]
+            cost: say(:work_or_gc_settings), undo: lines.any? ? say(:warmup_gone) : say(:gc_variables))]
         end
 
         private

@@ -7,70 +7,71 @@ module PumaTuner
       # hands the GVL to another thread, whose turn a request then waits out.
       #
       # Evidence: waits shorter than 50 µs in recorded requests, by kind. Threshold: ten of them in a mean request, a
-      # judgement; and one of the cures is a sure gain by its forecast. Effect: of the best cure that needs no other
-      # setting: the calls saved (buffered logging, a cache). Fewer threads are told beside it. Cost: work on the code.
-      # Undo: the code as it was.
+      # judgement. Two cures, each an advice of its own where its own forecast is a sure gain. Of the calls saved: of
+      # the kind whose loss brings the most; cost: work on the code, or a cache; undo: the calls as before. Of fewer
+      # threads: of the number that brings the most; cost: fewer requests under way; undo: today's threads.
       class ShortReleases < Rule
         PRIORITY = 70
 
         LEAST_COUNT = 10
 
         def call
-          return [] if threads_count == 1 || counts.values.sum < LEAST_COUNT
-          best = saved.max_by { |_, effect| effect.throughput_ratio.value }
-          return [] unless [best&.last, *fewer_threads.values].compact.any? { |effect| better?(effect) }
-          [advice(title: say(:tiny_releases, count: counts.values.sum), effect: best&.last, evidence:,
-            change: say(:save_calls, kind: best&.first, fewer: best_threads), lines:, factors:,
-            cost: say(:work_or_cache), undo: say(:calls_as_before))]
+          return [] if threads_count == 1 || count < LEAST_COUNT
+          [saved_calls, fewer_threads].compact
         end
 
         private
 
         def threads_count = @situation.topology.threads_count
 
-        def better?(effect) = effect.gain? || effect.shorter_tail?
+        def count = counts.values.sum
 
-        # @return [Hash{String => Float}] short waits of a mean request, by kind
+        def releases = counts.select { |_, one| one >= 1 }.map { |part, one| say(:releases_of_kind, part:, count: one) }
+
+        # @return [Advice, nil]
+        def saved_calls
+          kind, effect = saved.select { |_, one| one.gain? || one.shorter_tail? }.max_by { |_, one| one.gain }
+          return unless effect
+          advice(title: say(:tiny_releases, count:), effect:, change: say(:save_calls, part: kind),
+            cost: say(:work_or_cache, part: kind), undo: say(:calls_as_before, part: kind),
+            evidence: [*releases, *saved.map { |part, one| say(:calls_saved, part:, **one.ratios) }])
+        end
+
+        # @return [Advice, nil]
+        def fewer_threads
+          best, effect = of_threads.select { |_, one| one.gain? }.max_by { |_, one| one.gain }
+          return unless effect
+          told = of_threads.map { |some, one| say(:with_fewer_threads, threads_count: some, **one.ratios) }
+          advice(title: say(:threads_for_releases, count:), evidence: [*releases, *told], effect:,
+            change: say(:fewer_threads, threads_count: best), lines: {PUMA_RB => "threads #{best}, #{best}"},
+            factors: {"threads" => best.to_s}, cost: say(:fewer_under_way), undo: say(:threads_back, threads_count:))
+        end
+
+        # @return [Hash{String => Float}] short waits of a mean request, by kind as a what-if names it
         def counts
           @counts ||= workload.endpoints.each_with_object(Hash.new(0.0)) do |endpoint, sums|
             endpoint.demands.each do |demand|
-              demand.short_io_kinds.each { |kind| sums[kind] += endpoint.weight_ratio / endpoint.demands.size }
+              demand.short_io_kinds.each do |kind|
+                sums[(kind == "io") ? "other" : kind] += endpoint.weight_ratio / endpoint.demands.size
+              end
             end
           end
         end
 
-        # @return [Hash{String => Situation::Effect}] of saving them, by kind as a what-if names it
+        # @return [Hash{String => Situation::Effect}] of saving them, by kind
         def saved
-          @saved ||= counts.select { |_, count| count >= LEAST_COUNT }.keys.filter_map { |kind|
-            name = (kind == "io") ? "other" : kind
-            effect = @situation.effect(what_if: ["without releases #{name}"])
-            [name, effect] if effect
-          }.to_h
+          @saved ||= effects(counts.select { |_, count| count >= LEAST_COUNT }.keys) do |kind|
+            {what_if: ["without releases #{kind}"]}
+          end
         end
 
         # @return [Hash{Integer => Situation::Effect}] of fewer threads, as many workers
-        def fewer_threads
-          @fewer_threads ||= [1, 2, threads_count / 2].uniq.select { |count| count.between?(1, threads_count - 1) }
-            .filter_map { |count|
-              effect = @situation.effect(topology: @situation.topology.with(threads_count: count))
-              [count, effect] if effect
-            }.to_h
+        def of_threads
+          fewer = [1, 2, threads_count / 2].uniq.select { |count| count.between?(1, threads_count - 1) }
+          @of_threads ||= effects(fewer) { |count| {topology: @situation.topology.with(threads_count: count)} }
         end
 
-        def best_threads
-          count, effect = fewer_threads.max_by { |_, one| one.throughput_ratio.value }
-          count if effect && better?(effect)
-        end
-
-        def lines = best_threads ? {PUMA_RB => "threads #{best_threads}, #{best_threads}"} : {}
-
-        def factors = best_threads ? {"threads" => best_threads.to_s} : {}
-
-        def evidence
-          [*counts.select { |_, count| count >= 1 }.map { |kind, count| say(:releases_of_kind, part: kind, count:) },
-            *saved.map { |kind, effect| say(:calls_saved, part: kind, **effect.ratios) },
-            *fewer_threads.map { |threads_count, effect| say(:with_fewer_threads, threads_count:, **effect.ratios) }]
-        end
+        def effects(keys) = keys.to_h { |key| [key, @situation.effect(**yield(key))] }.compact
       end
     end
   end

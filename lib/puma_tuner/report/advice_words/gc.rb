@@ -22,6 +22,7 @@ module PumaTuner
             "#{"; with one thread, full collections may wait until the worker is idle" if one_thread}"
         },
         work_or_gc_settings: "work on the code; GC settings trade memory for time",
+        warmup_gone: "the lines gone, and a restart",
         gc_variables: "the RUBY_GC_* variables as they were"
       }.freeze
     end
