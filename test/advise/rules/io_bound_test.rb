@@ -21,6 +21,7 @@ class IoBoundRuleTest < TunerTest
     assert_includes advice.evidence, "GET /upstream needs the GVL for 1.0% of its time and waits for 100 ms: it deserves `puma.mark_as_io_bound`."
     assert_includes advice.evidence, "GET /page needs the GVL for 100.0% of its time: marked, it would only take it from others."
     assert_equal "max_io_threads 3", advice.lines["config/puma.rb"]
+    assert_empty advice.factors, "the option alone does nothing, and a proof of it would show nothing"
   end
 
   test "an endpoint with a tenth of the GVL or more does not deserve it" do

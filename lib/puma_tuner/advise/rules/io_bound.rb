@@ -24,8 +24,7 @@ module PumaTuner
           effect = @situation.effect(io_threads_count: threads_count)
           return [] if effect.nil? || effect.longer_tail? || !(effect.gain? || effect.shorter_tail?)
           [advice(title: say(:mark_io_bound, endpoints: names(deserving)), evidence:, effect:,
-            change: say(:mark_in_app, leaky: leaky?), lines:,
-            factors: {"puma.max_io_threads" => threads_count.to_s}, cost: say(:io_threads_cost, threads_count:,
+            change: say(:mark_in_app, leaky: leaky?), lines:, cost: say(:io_threads_cost, threads_count:,
               workers_count: @situation.topology.workers_count), undo: say(:no_io_threads))]
         end
 
@@ -64,6 +63,7 @@ module PumaTuner
           [*told, *(say(:leaky_puma) if leaky?)]
         end
 
+        # No factors, as the option by itself does nothing: an app that marks no request has no I/O thread.
         def lines
           {PUMA_RB => "max_io_threads #{threads_count}",
            "the endpoints named" => %(env["puma.mark_as_io_bound"]&.call # in Rails: request.env)}
