@@ -28,8 +28,20 @@ class SpoilingEndpointRuleTest < TunerTest
   test "what others wait for the GVL without it is forecast, where anything is" do
     asked = []
     advice = ask(Advise::Rules::SpoilingEndpoint, observation: recorded) { |what_if, _| asked << what_if and forecast("1x5", 100).with(gvl_wait_ns: estimate(1.0 * MS)) }.first
-    assert_equal ["weight(GET /report)*0"], asked
+    assert_equal ["weight(GET /report)*0"], asked.compact
     assert_match(/predicted to wait for the GVL for 1\.00 ms/, advice.evidence.last)
+  end
+
+  test "a shorter time slice is said to help where its forecast says so, and where this Ruby has one" do
+    told = ->(of: workload, p99_ms: 100, p50_ms: 50) {
+      ask(Advise::Rules::SpoilingEndpoint, observation: recorded, of:) { |_, settings|
+        forecast("1x5", 100, p99_ms: settings[:timeslice_ms] ? p99_ms : 100).with(p50_ns: estimate((settings[:timeslice_ms] ? p50_ms : 50) * MS))
+      }.first.change
+    }
+    assert_match(/background job; a shorter time slice helps the others while it stays\z/, told.call(p50_ms: 30))
+    [{}, {p50_ms: 30, p99_ms: 120}, {p50_ms: 30, of: workload(ruby_version: "3.3.9")}, {p50_ms: 30, of: workload(timeslice_ms: 10)}].each do |facts|
+      assert_match(/background job\z/, told.call(**facts))
+    end
   end
 
   test "nobody is named where others hardly wait, where it is all requests' doing, or where it is most of the requests" do

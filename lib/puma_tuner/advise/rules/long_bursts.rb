@@ -31,6 +31,15 @@ module PumaTuner
           [advice(title: say(:long_bursts), evidence: evidence(slow), **remedy)]
         end
 
+        # They bring nothing where all bursts are long, which then take turns and all end late; and long requests may be
+        # so many that it is these that make the p99.
+        #
+        # @return [Boolean] whether shorter time slices are to be advised
+        def short_slices?
+          return shorter? unless effect
+          !effect.longer_tail? && [effect.p50_ratio, effect.p99_ratio].any? { |ratio| ratio.value < 1 }
+        end
+
         private
 
         def long_count(endpoint)
@@ -57,13 +66,6 @@ module PumaTuner
         def shorter? = @situation.ruby_version >= TIMESLICE_RUBY_VERSION && timeslice_ms > SHORT_TIMESLICE_MS
 
         def timeslice_ms = workload.timeslice_ms || DEFAULT_TIMESLICE_MS
-
-        # They bring nothing where all bursts are long, which then take turns and all end late; and long requests may be
-        # so many that it is these that make the p99.
-        def short_slices?
-          return shorter? unless effect
-          !effect.longer_tail? && [effect.p50_ratio, effect.p99_ratio].any? { |ratio| ratio.value < 1 }
-        end
 
         def remedy
           return {change: say(:job_or_workers), cost: say(:job_or_memory), undo: say(:work_back)} unless short_slices?

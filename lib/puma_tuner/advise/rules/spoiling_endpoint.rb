@@ -21,7 +21,8 @@ module PumaTuner
           spoiler = observation.endpoints.find { |endpoint| spoils?(endpoint) } or return []
           others = others(spoiler)
           [remark(title: say(:spoils_others, endpoint: spoiler.name), evidence: evidence(spoiler, others),
-            change: say(:move_endpoint, endpoint: spoiler.name), cost: say(:own_group), undo: say(:route_back))]
+            change: say(:move_endpoint, endpoint: spoiler.name,
+              short_slices: LongBursts.new(@situation).short_slices?), cost: say(:own_group), undo: say(:route_back))]
         end
 
         private

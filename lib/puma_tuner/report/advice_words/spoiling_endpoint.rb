@@ -17,9 +17,9 @@ module PumaTuner
         gvl_wait_without: ->(endpoint:, wait_ns:) {
           "Without #{endpoint} a mean request is predicted to wait for the GVL for #{AdviceWords.duration(wait_ns)}."
         },
-        move_endpoint: ->(endpoint:) {
-          "send #{endpoint} to servers of its own (by its path, in the proxy), or do its work in a background job; a " \
-            "shorter time slice helps the others while it stays"
+        move_endpoint: ->(endpoint:, short_slices: false) {
+          "send #{endpoint} to servers of its own (by its path, in the proxy), or do its work in a background job" \
+            "#{"; a shorter time slice helps the others while it stays" if short_slices}"
         },
         own_group: "a group of servers, or a job queue",
         route_back: "the old route"
