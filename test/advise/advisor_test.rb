@@ -18,6 +18,28 @@ class AdvisorTest < TunerTest
     assert_equal topology("2x2"), list.recommendation.topology
   end
 
+  # @param query_ms [Numeric] of each of 20, beside 10 ms of CPU in nine of ten requests that ask nothing
+  def asking(query_ms: 20)
+    list = endpoint_demand(demand([0] * 21, [query_ms] * 20, wait_kinds: ["db"] * 20), name: "GET /list", weight_ratio: 0.1)
+    workload(endpoints: [list, endpoint_demand(demand([10]), name: "GET /page", weight_ratio: 0.9)])
+  end
+
+  test "where the database takes over half of all time, fewer queries come before threads, which stay the recommendation" do
+    first = Advise::Advisor.new.call(asking, sweep(forecast("1x5", 10), forecast("2x2", 18)))
+    assert_equal %w[queries topology], first.advice.map(&:rule)
+    assert_equal "GET /list asks the database 20 times: fewer queries before more threads", told(first.advice.first).title
+    assert_equal [topology("2x2"), {"config/puma.rb" => "workers 2\nthreads 2, 2"}], [first.recommendation.topology, first.recommendation.lines]
+    assert_equal %w[topology], CLI::Chosen.of(first, nil).map(&:rule), "--write has a topology to write"
+    assert_equal "First fewer queries of GET /list, then tune again: this is advised for the app as it is.", told(first.recommendation).evidence.first
+  end
+
+  test "a rare endpoint's queries, with less than half of all time, come after threads" do
+    list = Advise::Advisor.new.call(asking(query_ms: 4), sweep(forecast("1x5", 10), forecast("2x2", 18)))
+    assert_equal %w[topology queries], list.advice.map(&:rule)
+    assert_equal "GET /list asks the database 20 times", told(list.advice.last).title
+    refute_match(/queries/, told(list.recommendation).evidence.join)
+  end
+
   test "without anything to remark there is the recommendation alone" do
     list = Advise::Advisor.new.call(workload, sweep(forecast("1x5", 100)))
     assert_equal %w[topology], list.advice.map(&:rule)

@@ -18,7 +18,7 @@ class AdvicePageTest < TunerTest
       "They take 5% of the requests' time" => [rules::StarvedPool::LEAST_RATIO, 0.05], "a fifth of the requests' time" => [rules::LockBound::LEAST_RATIO, 0.2],
       "over half of an endpoint's time, in ten round trips" => [[rules::Queries::LEAST_DB_RATIO, rules::Queries::LEAST_COUNT], [0.5, 10]],
       "the forecast gains 5%" => [rules::Affinity::LEAST_GAIN_RATIO, 1.05], "over 5% of the time" => [rules::Affinity::MOST_COMPUTE_RATIO, 0.05],
-      "less than a tenth of their time" => [rules::IoBound::MOST_HELD_RATIO, 0.1], "has ten of a kind" => [rules::ShortReleases::LEAST_COUNT, 10],
+      "less than a tenth of their time" => [rules::IoBound::MOST_HELD_RATIO, 0.1], "has ten of them" => [rules::ShortReleases::LEAST_COUNT, 10],
       "a quarter of the requests" => [rules::SpoilingEndpoint::MOST_WEIGHT_RATIO, 0.25], "bursts of 50 ms" => [rules::LongBursts::LONG_BURST_NS, 50_000_000],
       "a twentieth of the time" => [rules::BackgroundThreads::LEAST_CORE_RATIO, 0.05], "a tenth of the CPU time" => [rules::Gc::LEAST_GC_RATIO, 0.1],
       "a third more than its share" => [rules::KeepAlive::LEAST_RATIO, 4.fdiv(3)], "max_keep_alive 20" => [rules::KeepAlive::MOST_REQUESTS_COUNT, 20],

@@ -67,6 +67,22 @@ class ReportSummaryTest < TunerTest
     assert_match(/\AOf 660 µs saved per request/, told["Cause"])
   end
 
+  test "what comes before threads is told before them, in the title and once, and the setting is the same" do
+    usual = TuningFixture.advice_list
+    queries = usual.recommendation.with(rule: "queries", topology: nil, lines: {}, factors: {}, title: PumaTuner::Statement.of(:queries_first, endpoint: "GET /a", count: 20.0))
+    tuning = TuningFixture.tuning(advice_list: usual.with(advice: [queries, *usual.advice]))
+    before = points(TuningFixture.tuning)
+    told = points(tuning)
+    assert_equal "GET /a asks the database 20 times: fewer queries before more threads. #{before["Recommended"]}", told["Recommended"]
+    assert_equal before["Remarks"], told["Remarks"]
+    contents = PumaTuner::Report::Contents.of(tuning)
+    assert_equal "Fewer queries first. #{PumaTuner::Report::Contents.of(TuningFixture.tuning).headline}", contents.headline
+    titles = PumaTuner::Report::Sections::Advice.new(contents).section.blocks.grep(PumaTuner::Report::Blocks::Article).map(&:title)
+    assert_match(/\AGET \/a asks/, titles[0])
+    assert_match(/\AGo from 1x5/, titles[1])
+    assert_equal usual.advice.size + 1, titles.size
+  end
+
   test "to stay is recommended without a prediction, and the same settings tell the noise" do
     stay = points(TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: TuningFixture.verdict_of_the_same))
     assert_equal "Stay with 1x5 (a single process with 5 threads).", stay["Recommended"]

@@ -27,6 +27,9 @@ module PumaTuner
 
       # @return [Boolean] whether it states no effect
       def remark? = throughput_ratio.nil? && topology.nil?
+
+      # @return [Boolean] whether workers and threads are to be chosen after it, as it changes how many are needed
+      def before_topology? = title.kind == :queries_first
     end
 
     # All advice from one sweep; the first with a topology is the recommendation.

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Advise
-    # Asks every rule. The recommendation comes first, then the remarks.
+    # Asks every rule. The recommendation comes first, after what has to be done before it; then the remarks.
     class Advisor
       # @param constraints [Constraints]
       def initialize(constraints = Constraints.new)
@@ -15,7 +15,8 @@ module PumaTuner
       # @return [AdviceList]
       def call(workload, sweep, **facts)
         situation = Situation.new(workload, sweep, constraints: @constraints, **facts)
-        AdviceList.new(advice: Rules.all.flat_map { |rule| rule.new(situation).call }.freeze, constraints: @constraints,
+        rules = Rules.all.map { |rule| rule.new(situation) }.sort_by { |rule| -rule.priority }
+        AdviceList.new(advice: rules.flat_map(&:call).freeze, constraints: @constraints,
           tail: TailSearch.new(situation).call, today: sweep.today)
       end
     end

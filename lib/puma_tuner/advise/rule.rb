@@ -19,6 +19,9 @@ module PumaTuner
         @constraints = situation.constraints
       end
 
+      # @return [Integer] its place among the advice of this situation, the higher coming first
+      def priority = self.class::PRIORITY
+
       # @return [Array<Advice>] empty when there is nothing to say
       def call = raise(InvariantError, "#{self.class} does not say what it advises")
 

@@ -20,6 +20,11 @@ module PumaTuner
 
       # @return [String, nil] what is recommended, and whether it was measured, or why nothing is: the title of a report
       def headline
+        told = told_of_topology
+        (told && before_topology.any?) ? "Fewer queries first. #{told}" : told
+      end
+
+      def told_of_topology
         return unrecommended unless recommendation
         title = AdviceWords.words(recommendation.title)
         return title if stay?
@@ -32,6 +37,7 @@ module PumaTuner
         else "Predicted, and not shown: #{title}"
         end
       end
+      private :told_of_topology
 
       # @return [Advise::Advice, nil] the advice that is about workers and threads
       def recommendation = advice_list&.recommendation
@@ -56,6 +62,9 @@ module PumaTuner
 
       # @return [Array<Advise::Advice>] all but the recommendation
       def other_advice = advice_list ? advice_list.advice - [recommendation] : []
+
+      # @return [Array<Advise::Advice>] of them, what is to be done before workers and threads are chosen
+      def before_topology = other_advice.select(&:before_topology?)
 
       # @return [Topology, nil] today's
       def today = sweep&.today || observation&.topology || advice_list&.today

@@ -84,6 +84,11 @@ module PumaTuner
       end
 
       def recommended
+        told = [*titles(@contents.before_topology), *of_topology]
+        told.join(" ") if told.any?
+      end
+
+      def of_topology
         advice = @contents.recommendation or return unrecommended
         return "Stay with #{advice.topology} (#{Figures.topology(advice.topology)})." if @contents.stay?
         from = " instead of #{@contents.today}" if @contents.today
@@ -147,10 +152,11 @@ module PumaTuner
       def remarks
         # That nothing is recommended stands above.
         above = @contents.no_recommendation if @contents.untrusted? || @contents.headline
-        others = @contents.other_advice - [above]
-        titles = others.map { |advice| AdviceWords.words(advice.title) }
-        "#{titles.join(". ")}." if titles.any?
+        others = titles(@contents.other_advice - [above, *@contents.before_topology])
+        others.join(" ") if others.any?
       end
+
+      def titles(advice) = advice.map { |one| "#{AdviceWords.words(one.title)}." }
     end
   end
 end

@@ -4,7 +4,8 @@ module PumaTuner
   module Advise
     module Rules
       # The database takes over half of an endpoint's time, in many round trips: one query for all of them (no N+1), or
-      # an index, comes before more threads; and once it is there, fewer threads do.
+      # an index. Where it takes over half of all requests' time, that comes before workers and threads; and once it is
+      # there, fewer threads do.
       #
       # Evidence: round trips to the database in recorded requests, by what waited (the client's own class), and their
       # time; and, of Active Record, how often a request makes the same query, by its name: SQLite answers in the
@@ -13,6 +14,7 @@ module PumaTuner
       # much time for the database as two of its round trips take. Cost: work on the code. Undo: the code as it was.
       class Queries < Rule
         PRIORITY = 88
+        BEFORE_TOPOLOGY = Topology::PRIORITY + 1
 
         LEAST_DB_RATIO = 0.5
         LEAST_COUNT = 10
@@ -25,16 +27,32 @@ module PumaTuner
         ENOUGH_RATIO = 1 - Choice::EQUAL_WITHIN_RATIO
 
         def call
-          worst = (talkative | repeating).max_by { |one| [one.weight_ratio * db_ns(one), queries(one).values.sum] }
           return [] unless worst
           changes = changes(worst)
-          [advice(title: say(:many_queries, endpoint: worst.name, count: [count(worst), queries(worst).values.sum].max),
+          told = {endpoint: worst.name, count: [count(worst), queries(worst).values.sum].max}
+          [advice(title: first? ? say(:queries_first, **told) : say(:many_queries, **told),
             evidence: evidence(worst, changes), effect: (@situation.effect(what_if: changes) if changes),
             change: say(:one_query, rails: rails?), lines:,
             cost: say(:work_on_queries), undo: say(:queries_back))]
         end
 
+        def priority = first? ? BEFORE_TOPOLOGY : super
+
+        # @return [Boolean] whether it comes before workers and threads: by the time of all requests, as a rare endpoint
+        #   is no reason for their number
+        def first? = !worst.nil? && db_ratio >= LEAST_DB_RATIO
+
+        # @return [Model::EndpointDemand, nil] the one whose queries take the most time of all
+        def worst
+          @worst ||= (talkative | repeating).max_by { |one| [one.weight_ratio * db_ns(one), queries(one).values.sum] }
+        end
+
         private
+
+        def db_ratio
+          workload.endpoints.sum { |one| one.weight_ratio * db_ns(one) } /
+            (workload.mean_held_ns + workload.mean_wait_ns)
+        end
 
         def talkative
           workload.endpoints.select do |endpoint|

@@ -25,7 +25,7 @@ module PumaTuner
             return [to_measure([*evidence.doubts, *evidence.constraints].freeze)]
           end
           return [pool_first(evidence.statements)] if threads_for_a_pool?
-          [go(title:, evidence: [*evidence.statements, *for_all_that].freeze,
+          [go(title:, evidence: [*queries_before, *evidence.statements, *for_all_that].freeze,
             throughput_ratio: ratio(:throughput_per_s))]
         end
 
@@ -61,6 +61,14 @@ module PumaTuner
           say(:best_for_all_that, advised: @chosen.topology, load_ratios: off_factors) unless sweep.trusted?
         end
 
+        # The forecasts are of the app as it is: once its queries are fewer, so are the threads that it needs.
+        #
+        # @return [Statement, nil]
+        def queries_before
+          queries = Queries.new(@situation)
+          say(:queries_before, endpoint: queries.worst.name) if queries.first?
+        end
+
         # Nothing bears the load, and today's setting bears less than another one.
         #
         # @return [Advice, nil]
@@ -70,7 +78,7 @@ module PumaTuner
           @chosen = @choice.cells.find { |cell| cell.topology == most.topology }
           title = say(:go_to_more, today: @sweep.today, advised: most.topology, per_s: most.throughput_per_s,
             arrivals: @today.scenario.arrivals.summary, machines_count: most.machines_count)
-          go(title:, evidence: evidence.statements, throughput_ratio: most.throughput_ratio)
+          go(title:, evidence: [*queries_before, *evidence.statements].freeze, throughput_ratio: most.throughput_ratio)
         end
 
         def nothing_to_recommend(evidence)

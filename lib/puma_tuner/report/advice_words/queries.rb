@@ -5,9 +5,10 @@ module PumaTuner
     module AdviceWords
       # What Advise::Rules::Queries says.
       QUERIES = {
-        many_queries: ->(endpoint:, count:) {
+        queries_first: ->(endpoint:, count:) {
           "#{endpoint} asks the database #{count.round} times: fewer queries before more threads"
         },
+        many_queries: ->(endpoint:, count:) { "#{endpoint} asks the database #{count.round} times" },
         db_of_endpoint: ->(endpoint:, count:, db_ns:, ratio:, requests_count:) {
           "#{endpoint} waits for the database for #{Units.duration(db_ns)}, #{Units.percent(ratio)} of its time, in " \
             "#{count.round(1)} round trips (mean of #{requests_count} recorded requests)."

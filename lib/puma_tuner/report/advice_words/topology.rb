@@ -34,6 +34,9 @@ module PumaTuner
             "(#{missed.map { |topology, ratio| "at #{topology} by #{Units.change(ratio)}" }.join(", ")})"
         },
         # Evidence.
+        queries_before: ->(endpoint:) {
+          "First fewer queries of #{endpoint}, then tune again: this is advised for the app as it is."
+        },
         not_reproduced: ->(setting:) { SelfCheckWords.brief(Predict::CheckedSetting.from_document(setting)) },
         wider_intervals: "All intervals are widened by this.",
         unsteady: ->(who:, topology:, reason:) {

@@ -3,7 +3,8 @@
 module PumaTuner
   module Report
     module Sections
-      # What to change, what it rests on, what it takes, how to go back; then the remarks.
+      # What to change, what it rests on, what it takes, how to go back: workers and threads, after what comes before
+      # them; then the remarks.
       class Advice < Base
         # @param contents [Contents] with a list of advice
         def initialize(contents)
@@ -13,7 +14,7 @@ module PumaTuner
         # @return [Blocks::Section]
         def section
           recommended = @contents.recommendation
-          articles = [*recommended, *@contents.other_advice].map { |advice| article(advice) }
+          articles = [*@contents.before_topology, *recommended, *@contents.other_advice].uniq.map { |one| article(one) }
           nothing = Paragraph.new("Nothing to say: no rule found a reason to change anything.") if articles.empty?
           Section.new(id: "recommended", title: recommended ? "Recommended" : "Advice",
             blocks: [*nothing, *articles, *withheld])
