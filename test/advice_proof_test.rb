@@ -64,6 +64,11 @@ class AdviceProofTest < TunerTest
     assert_equal every.sort, Report::ProofWords::REASONS.keys.sort
   end
 
+  test "workers and threads are measured as they are forecast, with the pool as it is" do
+    both = advice("topology", topology: "2x3", factors: {"topology" => "2x3"}, lines: {PUMA_RB => "workers 2", "config/database.yml" => "pool: 3"})
+    proof(both) { |proof| assert_equal [{"topology" => "1x5"}, {"topology" => "2x3"}], proof.variants.map(&:factors) }
+  end
+
   # A proof of one advice, whose rounds are those of the fixture.
   def check(advice, verdict)
     proof(advice) do |proof|

@@ -105,8 +105,10 @@ module PumaTuner
 
     # @return [Statement, Array(nil, Hash)] why it can't be measured by itself, or the factors to measure it by
     def reason(advice)
-      elsewhere = advice.lines.keys - [Advise::Rule::PUMA_RB, Advise::Rule::ENVIRONMENT, Advise::Rule::GEMFILE]
       return Statement.of(:stays) if advice.topology == @sweep.today
+      # Of the pool as it is, as are its forecasts, whatever else it has lines for.
+      return [nil, advice.factors] if advice.topology
+      elsewhere = advice.lines.keys - [Advise::Rule::PUMA_RB, Advise::Rule::ENVIRONMENT, Advise::Rule::GEMFILE]
       return Statement.of(:pool_in_file, path: elsewhere.first) if elsewhere == [Advise::Rule::DATABASE_YML]
       return Statement.of(:in_code, places: elsewhere) if elsewhere.any?
       return [nil, advice.factors] if advice.factors.any?

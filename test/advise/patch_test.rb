@@ -89,6 +89,12 @@ class AdvicePatchTest < TunerTest
     end
   end
 
+  test "of two sizes of a pool the first counts" do
+    found = patch({"config/database.yml" => "pool: 5\n"}, advice("topology", "config/database.yml" => "pool: 8"), advice("starved_pool", "config/database.yml" => "pool: 6"))
+    assert_equal [["config/database.yml", "pool: 8\n"]], found.changes.map { |change| [change.path, change.after] }
+    assert_equal [[:settled, "starved_pool"]], found.notes.map { |note| [note.kind, note.facts["rule"]] }
+  end
+
   test "a file that is no Ruby is left alone" do
     found = patch({PUMA_RB => "workers 2 do\n"}, advice("topology", "workers 3"))
     assert_equal [[], [:not_ruby]], [found.changes, kinds(found)]

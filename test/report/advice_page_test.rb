@@ -26,6 +26,14 @@ class ReportAdvicePageTest < TunerTest
     assert_golden "advice_with_lines.md", Report.render(list, format: :markdown)
   end
 
+  test "the lines of workers and threads stand there, where they change anything" do
+    lines = {"config/puma.rb" => "workers 2\nthreads 3, 3", "config/database.yml" => "max_connections: 3"}
+    told = ->(advice) { Report.render(Advise::AdviceList.new(advice: [advice.with(lines:)], today: Topology.parse("1x5")), format: :text) }
+    go = told.call(TuningFixture.go)
+    lines.values.flat_map(&:lines).each { |line| assert_includes go, line.chomp }
+    refute_match(/threads 3, 3|max_connections/, told.call(AdviceFixture.titles.fetch(:stay)))
+  end
+
   test "on a page lines stand as they are to be typed" do
     html = Report.render(list, format: :html)
     assert_includes html[/<article class="remark">.*?<.article>/m], "<p><code>config/puma.rb</code></p><pre>preload_app!\nbefore_worker_boot do\n  CACHE.reconnect\nend\n</pre>"

@@ -41,7 +41,7 @@ module PumaTuner
         @changes, @environment, @by_hand, @notes = [], {}, {}, []
         @settled, @left, @variables = {}, [], {}
         change_puma_file(advice.select { |one| one.lines[Rule::PUMA_RB] })
-        advice.each { |one| one.lines.except(Rule::PUMA_RB).each { |place, text| change_other(place, text) } }
+        advice.each { |one| one.lines.except(Rule::PUMA_RB).each { |place, text| change_other(place, text, one.rule) } }
         @variables.each { |name, value| tell_variable(name, value) }
       end
 
@@ -74,17 +74,17 @@ module PumaTuner
       # @return [String] the lines of an advice but for settings that others have settled
       def lines(advice)
         wanted = PumaFile.new(advice.lines.fetch(Rule::PUMA_RB)).wanted.reject do |one|
-          one.name && (settled?(one, advice.rule) || by_command?(one) || in_force?(one))
+          one.name && (settled?(one.name, one.text, advice.rule) || by_command?(one) || in_force?(one))
         end
         wanted.map(&:text).join("\n")
       end
 
-      def settled?(wanted, rule)
-        by, text = @settled.fetch(wanted.name) do
-          @settled[wanted.name] = [rule, wanted.text]
+      def settled?(name, line, rule)
+        by, text = @settled.fetch(name) do
+          @settled[name] = [rule, line]
           return false
         end
-        note(:settled, line: wanted.text, rule:, by:, instead: text) unless text == wanted.text
+        note(:settled, line:, rule:, by:, instead: text) unless text == line
         true
       end
 
@@ -128,10 +128,10 @@ module PumaTuner
         keep(path, before, after)
       end
 
-      def change_other(place, text)
+      def change_other(place, text, rule)
         case place
         when Rule::ENVIRONMENT then @environment[text[/\A\w+/]] = text
-        when Rule::DATABASE_YML then change_pool(place, text)
+        when Rule::DATABASE_YML then change_pool(place, text) unless settled?(place, text, rule)
         else (@by_hand[place] ||= []) << text
         end
       end

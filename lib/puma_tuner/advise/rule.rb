@@ -13,6 +13,9 @@ module PumaTuner
       ENVIRONMENT = "environment"
       DATABASE_YML = "config/database.yml"
 
+      # Since when database.yml calls it max_connections (Rails 8.1, Active Record's hash_config.rb); before, pool.
+      MAX_CONNECTIONS_RAILS = Gem::Version.new("8.1")
+
       # @param situation [Situation]
       def initialize(situation)
         @situation = situation
@@ -32,6 +35,27 @@ module PumaTuner
       def sweep = @situation.sweep
 
       def observation = @situation.observation
+
+      # @return [Array<Probe::LockObservation>] pools of connections that were watched
+      def pools = observation&.locks.to_a.select { |lock| lock.kind == "pool" }
+
+      def of_active_record?(pool) = pool.class_name.start_with?("ActiveRecord")
+
+      # @param topology [Topology]
+      # @return [Integer] places for a worker's pool: one for each thread, and no more than the database takes of each
+      #   worker, where that was told
+      def places_for(topology)
+        limit = @constraints.db_connections_count
+        [topology.threads_count, *([limit / topology.workers_count, 1].max if limit)].min
+      end
+
+      # @param places_count [Integer] that Active Record's pool is to have
+      # @return [Hash{String => String}] lines to set
+      def pool_lines(places_count)
+        rails = @situation.gem("activerecord")
+        key = (rails && rails < MAX_CONNECTIONS_RAILS) ? "pool" : "max_connections"
+        {DATABASE_YML => "#{key}: #{places_count}"}
+      end
 
       # @param effect [Situation::Effect, nil] nil where nobody can forecast it: then it is a remark
       # @param lines [Hash{String => String}] to set, by the place where they go

@@ -187,4 +187,31 @@ class TopologyRuleTest < TunerTest
     assert_equal topology("2x3"), beside_a_pool(more: "2x3").topology
     assert_equal topology("1x8"), beside_a_pool(pool_ms: 0.1).topology
   end
+
+  def pool(size, class_name: "ActiveRecord::ConnectionAdapters::ConnectionPool")
+    Probe::LockObservation.new(id: 1, kind: "pool", class_name:, place: "app.rb:3 in show", size:, threads_count: 5, holds_count: 100, hold_ns: 900 * MS, waits_count: 0, wait_ns: 0)
+  end
+
+  # @param pools [Array<Probe::LockObservation>] that were watched beside 1x5
+  def with_pools(*pools, advised: "2x8", rails: "8.1.0", **constraints)
+    observation = observation().with(locks: pools, fingerprint: Probe::Fingerprint.from_document({"gem activerecord" => rails}))
+    today = sweep(forecast("1x5", 100), forecast(advised, 150, p99_ms: 80))
+    told(Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, today, observation:).recommendation)
+  end
+
+  test "threads that Active Record's pool has no places for come with the line that gives them some" do
+    advice = with_pools(pool(9), pool(5))
+    assert_equal({"config/puma.rb" => "workers 2\nthreads 8, 8", "config/database.yml" => "max_connections: 8"}, advice.lines)
+    assert_equal "Active Record's pool has 5 places in each worker, for 8 threads: the line for config/database.yml makes it 8. " \
+                 "Forecasts, and a proof of workers and threads, are of the pool as it is.", advice.evidence.last
+    assert_equal "pool: 8", with_pools(pool(5), rails: "8.0.2").lines.fetch("config/database.yml")
+    assert_equal "max_connections: 8", with_pools(pool(5), db_connections_count: 16).lines.fetch("config/database.yml"), "as many as the database takes"
+  end
+
+  test "a pool with a place for each thread, another library's, or none that was watched has no line, nor has advice to stay" do
+    alone = [with_pools(pool(8)), with_pools(pool(5, class_name: "ConnectionPool::TimedStack")), with_pools, with_pools(pool(3), advised: "2x3"), with_pools(pool(2), db_connections_count: 5)]
+    assert_equal [["config/puma.rb"]] * 5, alone.map { |advice| advice.lines.keys }
+    refute_match(/pool/, alone.flat_map(&:evidence).join)
+    assert_equal topology("1x5"), alone.last.topology
+  end
 end

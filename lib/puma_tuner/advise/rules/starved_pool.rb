@@ -15,9 +15,6 @@ module PumaTuner
 
         LEAST_RATIO = 0.05
 
-        # Since when database.yml calls it max_connections (Rails 8.1, Active Record's hash_config.rb); before, pool.
-        MAX_CONNECTIONS_RAILS = Gem::Version.new("8.1")
-
         def call
           ratio = @situation.pool_ratio
           return [] if ratio.nil? || ratio < LEAST_RATIO
@@ -29,20 +26,13 @@ module PumaTuner
 
         def threads_count = @situation.topology.threads_count
 
-        # @return [Integer] places for a worker's pool: one for each thread, and no more than the database takes of each
-        #   worker, where that was told
-        def places_count = [threads_count, places_allowed].compact.min
-
-        def places_allowed
-          limit = @situation.constraints.db_connections_count
-          [limit / @situation.topology.workers_count, 1].max if limit
-        end
+        def places_count = places_for(@situation.topology)
 
         # Then the pool can't have a place for each thread.
         def limited? = places_count < threads_count
 
         # The one that was waited for longest.
-        def pool = @pool ||= observation&.locks&.select { |lock| lock.kind == "pool" }&.max_by(&:wait_ns)
+        def pool = @pool ||= pools.max_by(&:wait_ns)
 
         # Then others have the connections: threads of the background, or requests that hold two at a time.
         def large_enough? = !pool.nil? && pool.size >= threads_count
@@ -53,7 +43,7 @@ module PumaTuner
           say(:pool_for_all_threads, threads_count:, active_record: active_record?)
         end
 
-        def active_record? = !!pool&.class_name&.start_with?("ActiveRecord")
+        def active_record? = !pool.nil? && of_active_record?(pool)
 
         def evidence(ratio)
           known = pool && say(:pool_of_size, pool: pool.class_name, place: pool.place, size: pool.size, threads_count:,
@@ -66,12 +56,7 @@ module PumaTuner
           @situation.effect(what_if: ["size(#{name})=#{places_count}"]) if name && larger?
         end
 
-        def lines
-          return {} unless active_record? && larger?
-          rails = @situation.gem("activerecord")
-          key = (rails && rails < MAX_CONNECTIONS_RAILS) ? "pool" : "max_connections"
-          {DATABASE_YML => "#{key}: #{places_count}"}
-        end
+        def lines = (active_record? && larger?) ? pool_lines(places_count) : {}
 
         # Whether the pool is to have more places than today, or nobody knows how many it has.
         def larger? = !large_enough? && (pool.nil? || places_count > pool.size)

@@ -25,13 +25,14 @@ module PumaTuner
             return [to_measure([*evidence.doubts, *evidence.constraints].freeze)]
           end
           return [pool_first(evidence.statements)] if threads_for_a_pool?
-          [go(title:, evidence: [*queries_before, *evidence.statements, *for_all_that].freeze,
+          [go(title:, evidence: [*evidence.statements, *for_all_that],
             throughput_ratio: ratio(:throughput_per_s))]
         end
 
         private
 
         def go(title:, evidence:, throughput_ratio:)
+          evidence = [*queries_before, *evidence, *too_few_places].freeze
           Advice.new(rule: rule_name, title:, evidence:, topology: @chosen.topology, throughput_ratio:,
             p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns), change: options(@chosen), cost:,
             undo: options(@today), lines:, factors: {"topology" => @chosen.topology.to_s}.freeze)
@@ -78,7 +79,7 @@ module PumaTuner
           @chosen = @choice.cells.find { |cell| cell.topology == most.topology }
           title = say(:go_to_more, today: @sweep.today, advised: most.topology, per_s: most.throughput_per_s,
             arrivals: @today.scenario.arrivals.summary, machines_count: most.machines_count)
-          go(title:, evidence: [*queries_before, *evidence.statements].freeze, throughput_ratio: most.throughput_ratio)
+          go(title:, evidence: evidence.statements, throughput_ratio: most.throughput_ratio)
         end
 
         def nothing_to_recommend(evidence)
@@ -101,8 +102,23 @@ module PumaTuner
         # Puma's default without workers is a single process.
         def lines
           workers_count, threads_count = @chosen.topology.to_h.values_at(:workers_count, :threads_count)
-          {PUMA_RB => "workers #{(workers_count == 1) ? 0 : workers_count}\nthreads #{threads_count}, #{threads_count}"}
-            .freeze
+          {PUMA_RB => "workers #{(workers_count == 1) ? 0 : workers_count}\nthreads #{threads_count}, #{threads_count}",
+           **(small_pool ? pool_lines(places_for(@chosen.topology)) : {})}.freeze
+        end
+
+        # Where threads are advised, each may need a connection at a time.
+        #
+        # @return [Probe::LockObservation, nil] the smallest of Active Record's pools, where it has fewer places
+        def small_pool
+          return if @choice.stay?
+          pool = pools.select { |one| of_active_record?(one) && one.size }.min_by(&:size)
+          pool if pool && pool.size < places_for(@chosen.topology)
+        end
+
+        def too_few_places
+          return unless small_pool
+          say(:too_few_places, size: small_pool.size, places_count: places_for(@chosen.topology),
+            threads_count: @chosen.topology.threads_count)
         end
 
         # A remark, as nothing is promised.

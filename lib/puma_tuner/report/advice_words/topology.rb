@@ -95,6 +95,11 @@ module PumaTuner
             "recorded."
         },
         assumed: ->(what_if:) { "Assumed, and not measured: #{what_if.join("; ")}." },
+        too_few_places: ->(size:, places_count:, threads_count:) {
+          "Active Record's pool has #{Units.counted(size, "place")} in each worker, for " \
+            "#{Units.counted(threads_count, "thread")}: the line for config/database.yml makes it #{places_count}. " \
+            "Forecasts, and a proof of workers and threads, are of the pool as it is."
+        },
         # Change, cost and undo.
         puma_options: ->(topology:) { "puma #{Topology.parse(topology).to_puma_options}" },
         nothing: "none",

@@ -44,7 +44,8 @@ module PumaTuner
           rows = {"predicted" => prediction(advice), "before" => known(advice), "change" => change,
                   "cost" => told.cost, "undo" => undo, "prove" => proof(advice), "because" => told.evidence,
                   "rule" => advice.rule}
-          snippets = advice.topology ? [] : advice.lines.map { |place, text| Snippet.new(place, text) }
+          stays = advice.topology && @contents.stay?
+          snippets = stays ? [] : advice.lines.map { |place, text| Snippet.new(place, text) }
           Article.new("#{"Remark: " if advice.remark?}#{told.title}", [Labelled.new(rows, style: :list), *snippets],
             style: advice.remark? ? :remark : :advice)
         end
