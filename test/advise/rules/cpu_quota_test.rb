@@ -17,6 +17,12 @@ class CpuQuotaRuleTest < TunerTest
     assert_in_delta 1.2, advice.throughput_ratio.value
   end
 
+  test "one worker is the single process of its forecast, without a master" do
+    advice = asked(0.5, today: "2x3") { |_, settings| forecast(settings[:topology].to_s, 120) }.first
+    assert_equal [{"config/puma.rb" => "workers 0"}, {"workers" => "0"}], [advice.lines, advice.factors]
+    assert_equal "a single process (no workers)", advice.change
+  end
+
   test "WEB_CONCURRENCY=auto is named, and set in its place" do
     advice = asked(1.5, "env WEB_CONCURRENCY": "auto").first
     assert_match(/auto/, advice.evidence.last)

@@ -21,8 +21,9 @@ module PumaTuner
           count, effect = fewest(quota_cores.ceil)
           return [] unless count
           [advice(title: say(:beyond_quota, workers_count:, quota_cores:), evidence: evidence(quota_cores), effect:,
-            change: say(:workers_of_quota, workers_count: count), cost: say(:fewer_slots), lines: lines(count),
-            factors: {"workers" => count.to_s}, undo: say(:workers_back, workers_count:))]
+            change: say(:workers_of_quota, workers_count: count), cost: say(:fewer_slots),
+            **lines(@situation.topology.with(workers_count: count).puma_workers),
+            undo: say(:workers_back, workers_count:))]
         end
 
         private
@@ -42,8 +43,10 @@ module PumaTuner
 
         def auto? = @situation.setting(:env, "WEB_CONCURRENCY") == "auto"
 
+        # @param count [Integer] as Puma counts them: none is the single process that one worker was forecast as
         def lines(count)
-          auto? ? {ENVIRONMENT => "WEB_CONCURRENCY=#{count}"} : {PUMA_RB => "workers #{count}"}
+          {lines: auto? ? {ENVIRONMENT => "WEB_CONCURRENCY=#{count}"} : {PUMA_RB => "workers #{count}"},
+           factors: {"workers" => count.to_s}}
         end
 
         def evidence(quota_cores)

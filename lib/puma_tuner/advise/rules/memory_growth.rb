@@ -8,8 +8,8 @@ module PumaTuner
       #
       # Evidence: PSS, in which shared memory is divided, and RSS, in which each has all of it. Threshold: today's PSS
       # is within the limit, and RSS of all processes together is not. That is the most that sharing can hide; what the
-      # app keeps on allocating comes on top. Effect: none, it comes with time. Cost: a worker less. Undo: the worker
-      # back.
+      # app keeps on allocating comes on top. Effect: none, it comes with time. Cost: workers less, the last of which is
+      # a single process without a master; where not even that fits nothing is to be set. Undo: the workers back.
       class MemoryGrowth < Rule
         PRIORITY = 35
 
@@ -17,15 +17,24 @@ module PumaTuner
           limit_bytes = @constraints.max_memory_bytes
           return [] unless limit_bytes && @situation.cluster? && all_known?
           return [] unless total(:pss_bytes) <= limit_bytes && total(:rss_bytes) > limit_bytes
-          fitting_count = @situation.topology.workers_count
-          fitting_count -= 1 while fitting_count > 1 && unshared_bytes(fitting_count) > limit_bytes
           [remark(title: say(:sharing_ends), evidence: [say(:shared_today, pss_bytes: total(:pss_bytes),
-            rss_bytes: total(:rss_bytes), limit_bytes:)], change: say(:workers_unshared, workers_count: fitting_count),
-            lines: {PUMA_RB => "workers #{fitting_count}"}, factors: {"workers" => fitting_count.to_s},
-            cost: say(:requests_less), undo: say(:workers_again, workers_count: @situation.topology.workers_count))]
+            rss_bytes: total(:rss_bytes), limit_bytes:)], **remedy(limit_bytes),
+            undo: say(:workers_again, workers_count:))]
         end
 
         private
+
+        def workers_count = @situation.topology.workers_count
+
+        def remedy(limit_bytes)
+          count = workers_count.downto(1).find { |some| unshared_bytes(some) <= limit_bytes }
+          unless count
+            return {change: say(:none_unshared, unshared_bytes: unshared_bytes(1)), cost: say(:memory_or_work)}
+          end
+          puma_workers = @situation.topology.with(workers_count: count).puma_workers
+          {change: say(:workers_unshared, workers_count: count), cost: say(:requests_less),
+           lines: {PUMA_RB => "workers #{puma_workers}"}, factors: {"workers" => puma_workers.to_s}}
+        end
 
         def processes = observation.processes
 
@@ -33,10 +42,11 @@ module PumaTuner
 
         def total(name) = processes.sum(&name)
 
-        # The master and so many workers, had they nothing in common.
+        # The master and so many workers, had they nothing in common. One worker is a single process, without a master.
         def unshared_bytes(workers_count)
           workers, others = processes.partition { |process| process.role == "worker" }
-          others.sum(&:rss_bytes) + workers_count * workers.sum(&:rss_bytes) / workers.size
+          worker_bytes = workers.sum(&:rss_bytes) / workers.size
+          (workers_count == 1) ? worker_bytes : others.sum(&:rss_bytes) + workers_count * worker_bytes
         end
       end
     end

@@ -101,8 +101,8 @@ module PumaTuner
 
         # Puma's default without workers is a single process.
         def lines
-          workers_count, threads_count = @chosen.topology.to_h.values_at(:workers_count, :threads_count)
-          {PUMA_RB => "workers #{(workers_count == 1) ? 0 : workers_count}\nthreads #{threads_count}, #{threads_count}",
+          threads_count = @chosen.topology.threads_count
+          {PUMA_RB => "workers #{@chosen.topology.puma_workers}\nthreads #{threads_count}, #{threads_count}",
            **(small_pool ? pool_lines(places_for(@chosen.topology)) : {})}.freeze
         end
 

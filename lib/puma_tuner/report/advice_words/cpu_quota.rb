@@ -14,7 +14,9 @@ module PumaTuner
             "for the rest of the period."
         },
         counted_by_auto: "WEB_CONCURRENCY is auto, which counted the machine's cores and not this quota.",
-        workers_of_quota: ->(workers_count:) { "#{Units.counted(workers_count, "worker")}, set as a number" },
+        workers_of_quota: ->(workers_count:) {
+          (workers_count == 1) ? "a single process (no workers)" : "#{workers_count} workers, set as a number"
+        },
         fewer_slots: "fewer requests under way, unless each worker gets more threads",
         workers_back: ->(workers_count:) { "#{workers_count} workers again" }
       }.freeze

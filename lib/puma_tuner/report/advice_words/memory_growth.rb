@@ -12,8 +12,14 @@ module PumaTuner
             "is shared no more."
         },
         workers_unshared: ->(workers_count:) {
-          "#{Units.counted(workers_count, "worker")}, which fit without sharing; or watch the PSS over days before more"
+          fewer = (workers_count == 1) ? "a single process, which fits" : "#{workers_count} workers, which fit"
+          "#{fewer} without sharing; or watch the PSS over days before more"
         },
+        none_unshared: ->(unshared_bytes:) {
+          "more memory, or an app that takes less of it: not even a single process fits without sharing " \
+            "(#{Units.mebibytes(unshared_bytes)}); or watch the PSS over days"
+        },
+        memory_or_work: "memory, or work on the code",
         requests_less: "fewer requests at a time",
         workers_again: ->(workers_count:) { Units.counted(workers_count, "worker") }
       }.freeze
