@@ -22,7 +22,7 @@ class ServerForecastTest < TunerTest
     sweeper = Predict::Sweeper.new(workload: of_the_talk, machine: machine(cores_count: 2), seed: 1, seeds_count: 5, requests_count: 1_000)
     sweep = sweeper.call((1..8).map { |threads_count| scenario("1x#{threads_count}", Model::Arrivals.closed(20)) })
     chosen = Advise::Choice.new(sweep, Advise::Constraints.new).forecast.topology
-    assert_equal "Recommended config: puma -t 1:3", ThreadLine.recommendation(chosen.threads_count, workers_count: chosen.workers_count)
+    assert_equal "Recommended config: puma -t 3:3", ThreadLine.recommendation(chosen.threads_count, workers_count: chosen.workers_count)
     # A third thread is worth 3%, and any more nothing.
     per_s = (2..5).map { |threads_count| sweep.at(topology("1x#{threads_count}")).throughput_per_s.value }
     assert_in_delta 1.03, per_s[1] / per_s[0], 0.015

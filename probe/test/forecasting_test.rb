@@ -34,9 +34,9 @@ class ForecastingTest < TunerTest
   end
 
   test "a forecast is told with what it rests on, in the form of the rule of thumb's line" do
-    assert_equal ["Recommended config: puma -t 1:3 -w 2",
+    assert_equal ["Recommended config: puma -t 3:3 -w 2",
       "  by a forecast from 300 recorded requests: throughput 1.68x (1.64 to 1.72) of today's 1x5"], lines_below(found)
-    assert_equal ["Recommended config: puma -t 1:5", "  by a forecast from 300 recorded requests: nothing is surely better"],
+    assert_equal ["Recommended config: puma -t 5:5", "  by a forecast from 300 recorded requests: nothing is surely better"],
       lines_below(found(topology: "1x5", ratio: nil))
     assert_match(/: 1x5 is overloaded\z/, lines_below(found(ratio: nil)).last)
     assert_match(/of today's 1x5; proven to be worse: 2x5, 1x8\z/, lines_below(found(withheld: %w[2x5 1x8])).last)

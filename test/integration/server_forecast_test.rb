@@ -99,7 +99,7 @@ class ServerForecastIntegrationTest < TunerTest
       assert_equal %w[0 1], app.printed.grep(/\Aworker \d puma srv tp/).map { |line| line[/\d/] }.uniq.sort
       told = app.printed.each_cons(2).select { |_, below| below.start_with?("  by a forecast") }.map(&:first).uniq
       assert_equal 1, told.size, told.inspect
-      assert_match(/\ARecommended config: puma -t 1:\d( -w \d+)?\z/, told.first)
+      assert_match(/\ARecommended config: puma -t (\d):\1( -w \d+)?\z/, told.first)
       app.stop
     end
   end

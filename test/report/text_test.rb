@@ -186,9 +186,9 @@ class ReportTextTest < TunerTest
   end
 
   test "what is recommended stands under the threads of a tuning, with workers when there are several" do
-    assert_match(/^  also: .*\nRecommended config: puma -t 1:3 -w 2$/, text(TuningFixture.tuning))
+    assert_match(/^  also: .*\nRecommended config: puma -t 3:3 -w 2$/, text(TuningFixture.tuning))
     stay = TuningFixture.tuning(advice_list: TuningFixture.advice_list(recommended: "1x5"), verdict: nil)
-    assert_match(/^Recommended config: puma -t 1:5$/, text(stay))
+    assert_match(/^Recommended config: puma -t 5:5$/, text(stay))
   end
 
   test "without a recommendation no config is named" do

@@ -39,14 +39,15 @@ class ThreadLineTest < TunerTest
     assert_nil ThreadLine.also(budget.with(lock_ns: nil, sleep_ns: nil, preempted_ns: nil))
   end
 
-  test "the recommendation has the published form" do
+  test "the rule of thumb has the published form, and a forecast as many threads at least as it was simulated with" do
+    assert_equal "Recommended config: puma -t 3:3", ThreadLine.recommendation(3, workers_count: 1)
     assert_equal "Recommended config: puma -t 1:3", ThreadLine.recommendation(3)
     assert_equal "Recommended config: unknown, no CPU time was seen", ThreadLine.recommendation(nil)
   end
 
   test "a cluster that is to become a single process is told so, as its own workers would stay" do
     line = ->(workers_count, today_workers_count) { ThreadLine.recommendation(3, workers_count:, today_workers_count:)[/puma .*/] }
-    assert_equal ["puma -t 1:3 -w 0", "puma -t 1:3 -w 2", "puma -t 1:3 -w 2", "puma -t 1:3"], [line[1, 2], line[2, 2], line[2, 1], line[1, 1]]
+    assert_equal ["puma -t 3:3 -w 0", "puma -t 3:3 -w 2", "puma -t 3:3 -w 2", "puma -t 3:3"], [line[1, 2], line[2, 2], line[2, 1], line[1, 1]]
   end
 
   test "in a serving process it needs neither gems nor the rest of the report" do

@@ -37,16 +37,21 @@ module PumaTuner
       "  also: #{shown.map { |word, ratio| "#{word} #{percent(ratio)}" }.join(" ")}"
     end
 
+    # Of a forecast the minimum is the maximum, as that is what was simulated, and what a proof measures. A pool whose
+    # threads begin on demand is not the same: which worker takes which client's connection is decided while they do,
+    # and clients that keep theirs stay with it. The rule of thumb promises nothing, and has the form that such lines
+    # were first printed in.
+    #
     # @param threads_count [Integer, nil]
-    # @param workers_count [Integer, nil] 1 is a single process; nil: not told
+    # @param workers_count [Integer, nil] of a forecast, 1 is a single process; nil: the rule of thumb knows none
     # @param today_workers_count [Integer, nil] that the server has: a cluster that is to become a single process is
     #   told -w 0, as its puma.rb would go on to start workers
-    # @return [String] "Recommended config: puma -t 1:3", of a cluster "puma -t 1:3 -w 2"
+    # @return [String] "Recommended config: puma -t 3:3", of a cluster "puma -t 3:3 -w 2"; "puma -t 1:3" by the rule
     def recommendation(threads_count, workers_count: nil, today_workers_count: nil)
       return "Recommended config: unknown, no CPU time was seen" unless threads_count
       clustered = [workers_count, today_workers_count].compact.max.to_i > 1
       workers = " -w #{(workers_count > 1) ? workers_count : 0}" if workers_count && clustered
-      "Recommended config: puma -t 1:#{threads_count}#{workers}"
+      "Recommended config: puma -t #{workers_count ? threads_count : 1}:#{threads_count}#{workers}"
     end
 
     # @return [Array<String>] what stands in the place of a recommendation where requests wait for a pool of
