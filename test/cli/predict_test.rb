@@ -160,6 +160,20 @@ class PredictCommandTest < TunerTest
     assert_match(/1x1 +\d+ connections/, closed.out, closed.err)
   end
 
+  test "a search keeps to the memory and to the database's connections, which several machines share" do
+    settings = ->(*words) {
+      result = predict("--capacity", "--slo", "99% < 200ms", *words)
+      assert_equal 0, result.code, result.err
+      [Document.read(path("tmp/puma_tuner/sweep.json"), :sweep).capacities.map(&:setting), result.err]
+    }
+    assert_equal %w[1x1 1x5], settings.call("--db-connections", "5").first
+    kept, told = settings.call("--db-connections", "4")
+    assert_equal %w[1x1], kept
+    assert_match(/left out, as not known to keep to at most 4 database connections: 1x5$/, told)
+    assert_equal %w[1x1], settings.call("--db-connections", "20", "--at", "1000/s").first, "five machines of 1x5 would take more"
+    assert_mistake(/nothing is known to keep to memory of at most 1 MiB/, predict("--capacity", "--slo", "99% < 200ms", "--memory", "1MiB"))
+  end
+
   test "any percentile is a goal, several must all hold, and each has its column" do
     result = predict("--capacity", "--slo", "95% < 60ms", "--slo=50% < 40ms")
     assert_equal 0, result.code, result.err
@@ -214,7 +228,7 @@ class PredictCommandTest < TunerTest
     {
       %w[--percentiles 100] => /"100" is not a percentile/, %w[--percentiles often] => /"often" is not a percentile/, ["--capacity", "--slo", "95% < soon"] => /--slo "95% < soon": that is no goal; write PERCENT% < TIME/,
       ["--slo", "95% < 60ms"] => /--slo "95% < 60 ms": that is for a search; add --capacity/, %w[--capacity --slo] => /--slo needs a value/,
-      %w[--at 10/s] => /--at: that is for a search; add --capacity/, %w[--capacity --at often] => /--at often: write requests per second/,
+      %w[--at 10/s] => /--at: that is for a search; add --capacity/, %w[--memory 1GiB] => /--memory: that is for a search/, %w[--db-connections 9] => /--db-connections: that is for a search/, %w[--capacity --at often] => /--at often: write requests per second/,
       %w[--rate 0] => /--rate 0: write requests per second/, %w[--threads 0] => /--threads 0: write a range/, %w[--arrivals often] => /--arrivals often: write poisson/,
       %w[--what-if cpu(/nope)*2] => %r{there is no endpoint /nope; there is GET /articles, POST /orders}, %w[--what-if disk=1] => /there is no disk/,
       %w[--what-if rate=5 --rate 7] => /the load is set twice, by --what-if and by --rate/, %w[--station disk=5] => /--station disk=5: write a kind of wait \(db, redis, http, file, io, lock, sleep, pool\)/,

@@ -8,7 +8,7 @@ module PumaTuner
       argument :observation, "file written by `puma_tuner measure`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
       options :verbose, :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity,
-        :queue_requests, :capacity, :slo, :cores, :percentiles, :seed,
+        :queue_requests, :capacity, :slo, :memory, :db_connections, :cores, :percentiles, :seed,
         rate: {type: :rates, takes: "RATE,…", usual: "the recording's load"},
         connections: {type: :counts, takes: "N,…"}, think: {usual: "as recorded"},
         arrivals: {default: nil, usual: "poisson",
@@ -46,9 +46,10 @@ module PumaTuner
       private
 
       def ensure_search(wanted, capacity)
-        return if capacity || (wanted.slo.empty? && wanted.at.nil?)
-        raise UsageError, "#{wanted.slo.any? ? "--slo \"#{wanted.slo.first}\"" : "--at"}: that is for a search; " \
-          "add --capacity"
+        return if capacity
+        given = {"--slo \"#{wanted.slo.first}\"" => wanted.slo.first, "--at" => wanted.at, "--memory" => wanted.memory,
+                 "--db-connections" => wanted.db_connections}.compact.keys.first or return
+        raise UsageError, "#{given}: that is for a search; add --capacity"
       end
 
       def loads_of(app, options)
@@ -67,8 +68,19 @@ module PumaTuner
 
       # The limits themselves, as a sweep: each is a scenario like any other.
       def capacity_sweep(sweeper, settings, wanted)
-        found = capacities(sweeper, settings, wanted)
+        found = affordable(capacities(sweeper, settings, wanted), wanted.constraints.with(goals: []))
         progress.sweep(sweeper, found.filter_map(&:scenario)).with(capacities: found.freeze)
+      end
+
+      # Several machines share the database; memory is of each.
+      def affordable(found, limits)
+        kept, left_out = found.partition do |one|
+          one.forecast.nil? || limits.of_each(one.machines_count || 1).affords?(one.forecast)
+        end
+        return kept if left_out.empty?
+        raise UsageError, "nothing is known to keep to #{limits}; predict other --workers or --threads" if kept.empty?
+        err.puts("puma_tuner: left out, as not known to keep to #{limits}: #{left_out.map(&:setting).join(", ")}")
+        kept
       end
 
       def capacities(sweeper, settings, wanted)
