@@ -70,7 +70,8 @@ module PumaTuner
           heaviest = timed_endpoints.max_by { |endpoint| endpoint.weight_ratio * endpoint.mean_gc_ns }
           [say(:gc_of_cpu, ratio: gc_ratio),
             say(:most_gc, endpoint: heaviest.name, gc_ns: heaviest.mean_gc_ns, cpu_ns: heaviest.mean_held_ns,
-              requests_count: heaviest.demands.size), *(say(:most_without_gc, **without_any.ratios) if without_any)].freeze
+              requests_count: heaviest.demands.size),
+            *(say(:most_without_gc, **without_any.ratios) if without_any)].freeze
         end
       end
     end

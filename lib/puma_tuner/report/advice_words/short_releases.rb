@@ -30,8 +30,8 @@ module PumaTuner
         fewer_threads: ->(threads_count:) { "#{Units.counted(threads_count, "thread")} in each worker" },
         work_or_cache: ->(part:) {
           lines = "of buffered lines, the last ones where a process is killed"
-          {"file" => "work on the code; memory for files that are kept; #{lines}", "other" => "work on the code; #{lines}"}
-            .fetch(part, "work on the code; of a cache, its memory, and answers that are not of now")
+          taken = {"file" => "memory for files that are kept; #{lines}", "other" => lines}
+          "work on the code; #{taken.fetch(part, "of a cache, its memory, and answers that are not of now")}"
         },
         fewer_under_way: "fewer requests under way, should they wait for longer than they did when it was recorded",
         calls_as_before: ->(part:) {
