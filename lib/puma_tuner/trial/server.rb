@@ -7,6 +7,9 @@ module PumaTuner
     # A running server whose processes may be resized, from outside: what its ledgers and the states beside them tell,
     # and the order that its processes obey.
     class Server
+      # A process of it has begun, and does not tell yet what it allows.
+      Booting = Class.new(UsageError)
+
       # An order is given once a second; a controller that stands still is out of force after this.
       LEASE_S = 5
 
@@ -49,8 +52,8 @@ module PumaTuner
         @pids = pids
         @directory = found.directory
         @ledgers = found.ledgers
-        @before = {}
         @memory = {}
+        forget
       end
 
       # @return [Integer] of the process that leads it, as it is counted here
@@ -65,10 +68,12 @@ module PumaTuner
       end
 
       # @return [Array<Hash{Symbol => Object}>] what its living processes tell of their pools, by worker
+      # @raise [Booting] where one of them boots
       # @raise [UsageError] of a server that may not be resized
       def states
         states = living.map { |path| state(path) }
-        raise UsageError, "the server #{leader_pid} does not allow it. #{HOW}" if states.empty? || states.include?(nil)
+        raise UsageError, "the server #{leader_pid} does not allow it, or boots still. #{HOW}" if states.none?
+        raise Booting, "a process of the server #{leader_pid} boots; wait until it serves" if states.include?(nil)
         unless states.all? { |one| one[:format] == Probe::Resize::FORMAT }
           raise UsageError, "the server #{leader_pid} runs another version of puma_tuner-probe; " \
             "restart it with this one"
@@ -85,9 +90,7 @@ module PumaTuner
       def ready_states
         deadline_s = Clock.now_s + BOOT_S
         begin
-          found = states
-          return found if found.all? { |one| one[:configured] }
-          raise UsageError, "the server #{leader_pid} does not serve yet; wait until it does"
+          states
         rescue UsageError
           raise if Clock.now_s > deadline_s
           sleep(0.2)
@@ -140,13 +143,21 @@ module PumaTuner
         nil
       end
 
+      # Counts anew from the next reading on, which is another trial's.
+      # @return [void]
+      def forget
+        @since_s = nil
+        @before = {}
+        @told = {}
+      end
+
       # @param at_s [Numeric] when, since the trial began
       # @return [Reading] of what was done since the last one
       def take(at_s)
         since_s, @since_s = @since_s || at_s, at_s
         now = ledgers.read { |path| read(path) }
         workers = now.filter_map { |path, ledger| worker(path, ledger) }
-        @before = now.to_h { |path, ledger| [path, [ledger, @told&.[](path)]] }
+        @before = now.to_h { |path, ledger| [path, [ledger, @told[path]]] }
         Reading.new(at_s:, since_s:, workers: workers.sort_by { |one| one.worker_index || -1 }.freeze,
           memory_bytes: memory_in_use)
       end
@@ -201,7 +212,7 @@ module PumaTuner
         told = state(path)
         pool = told && told[:pool] or return
         before, told_before = @before[path]
-        (@told ||= {})[path] = told
+        @told[path] = told
         gained = gained(ledger, before)
         WorkerReading.new(pid: told[:pid], worker_index: told[:worker_index], threads_count: pool[:max_count],
           **pool.slice(:spawned_count, :live_count, :waiting_count, :queued_count), why_not: told[:why_not],
@@ -226,7 +237,7 @@ module PumaTuner
       # The file cache, which the group's own figure includes, is given back when memory gets short.
       def memory_in_use
         return unless memory_limit_bytes
-        pids = @told.to_h.slice(*@before.keys).values.map { |told| told[:pid] }
+        pids = @told.slice(*@before.keys).values.map { |told| told[:pid] }
         all_memory_bytes(pids)
       end
     end

@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+
+# What a server's folder tells: who boots, what was done since the last look, and what its memory bears.
+class TrialServerTest < TunerTest
+  include PumaTuner
+
+  Found = Data.define(:pid, :ours, :directory, :ledgers)
+
+  # By path, as its processes would have left them.
+  class Ledgers
+    attr_accessor :entries
+
+    def initialize(directory, names)
+      @directory, @names, @entries = directory, names, {}
+    end
+
+    def paths = @names.map { |name| File.join(@directory, "#{name}.ledger") }
+
+    def ended?(_path) = false
+
+    def read(&) = paths.to_h { |path| [path, Ledger.new(entries:, process_cpu_ns: 0)] }
+  end
+
+  Ledger = Data.define(:entries, :process_cpu_ns)
+
+  Entry = Data.define(:kind, :name, :counts, :histograms, :sums) do
+    def -(other) = with(counts: counts.zip(other.counts).map { |one, before| one - before })
+  end
+
+  def entry(count) = Entry.new(kind: :request, name: "GET /", counts: [count], histograms: [Probe::Histogram.of([1] * count)], sums: [0] * Probe::Parts::SUMS.size)
+
+  # @param states [Hash{String => Hash, nil}] by name of the ledger
+  # @yieldparam server [Trial::Server]
+  def serving(states)
+    Dir.mktmpdir do |directory|
+      states.each { |name, state| File.write(File.join(directory, "#{name}.pool"), JSON.generate(state)) if state }
+      @ledgers = Ledgers.new(directory, states.keys)
+      pids = Object.new.tap { |one| one.define_singleton_method(:pid_of) { |_| } }
+      yield Trial::Server.new(Found.new(pid: Process.pid, ours: false, directory:, ledgers: @ledgers), pids:)
+    end
+  end
+
+  def state(pid, **others)
+    {format: Probe::Resize::FORMAT, pid:, worker_index: pid, configured: [3, 3], least: 1, most: 8, automatic: true, why_not: nil, errors_count: 5,
+     connections_count: nil, pool: {max_count: 3, spawned_count: 3, live_count: 3, waiting_count: 0, queued_count: 0}, **others}
+  end
+
+  test "a process that boots is told as such, and one that allows nothing likewise" do
+    serving("1" => state(1), "0" => state(0)) { |server| assert_equal [0, 1], server.ready_states.map { |one| one[:pid] } }
+    serving("0" => state(0), "1" => nil) do |server|
+      assert_match(/a process of the server \d+ boots; wait until it serves/, assert_raises(Trial::Server::Booting) { server.states }.message)
+    end
+    [{"0" => nil, "1" => nil}, {}].each do |none|
+      serving(none) do |server|
+        error = assert_raises(UsageError) { server.states }
+        assert_match(/does not allow it, or boots still\. Start it with/, error.message)
+        refute_kind_of Trial::Server::Booting, error
+      end
+    end
+    serving("0" => state(0, configured: nil, why_not: "old_puma")) { |server| assert_match(/can't be resized: old_puma/, assert_raises(UsageError) { server.states }.message) }
+  end
+
+  test "one that boots is waited for" do
+    serving("0" => state(0), "1" => nil) do |server|
+      path = @ledgers.paths.last.sub(".ledger", ".pool")
+      writer = Thread.new { sleep(0.3) && File.write(path, JSON.generate(state(1))) }
+      assert_equal [0, 1], server.ready_states.map { |one| one[:pid] }
+      writer.join
+    end
+  end
+
+  test "what was before counts nothing for another trial" do
+    serving("0" => state(0)) do |server|
+      count = ->(at_s, requests) do
+        @ledgers.entries = {[:request, "GET /"] => entry(requests)}
+        server.take(at_s).then { |reading| [reading.since_s, reading.workers.first.endpoints.size] }
+      end
+      assert_equal [0.0, 0], count.call(0.0, 10)
+      assert_equal [0.0, 1], count.call(1.0, 20)
+      server.forget
+      assert_equal [0.5, 0], count.call(0.5, 70), "it begins where it begins, with nothing"
+      assert_equal [0.5, 1], count.call(1.5, 80)
+    end
+  end
+
+  # A server in a control group.
+  class Limited
+    attr_reader :leader_pid, :memory_limit_bytes
+
+    def initialize(used_bytes, limit_bytes)
+      @used_bytes, @memory_limit_bytes = used_bytes, limit_bytes
+    end
+
+    def all_memory_bytes(_pids) = @used_bytes
+  end
+
+  test "a trial is not begun that the control group's memory is too short for" do
+    plan = lambda do |used_bytes, limit_bytes, threads_count = 5|
+      Trial::Plan.for(Limited.new(used_bytes, limit_bytes), [state(0), state(1)], threads_count:, duration_s: 60)
+    end
+    mib = Units::MIB
+    assert_equal 1_000 * mib, plan.call(935 * mib, 1_000 * mib).memory_limit_bytes
+    assert_match(/--threads 5: the server's processes use 936 MiB of 1000 MiB/, assert_raises(UsageError) { plan.call(936 * mib, 1_000 * mib) }.message)
+    assert plan.call(999 * mib, 1_000 * mib, 2), "fewer threads need none"
+    assert plan.call(999 * mib, nil)
+  end
+end
