@@ -21,6 +21,15 @@ module PumaTuner
 
     NICEST = 19
 
+    # Of a core, for forecasts that are made again and again: what takes longer is made less often.
+    MOST_RATIO = 0.005
+
+    # @param cpu_s [Float] that a forecast took
+    # @param passed_s [Float] since its window began
+    # @param most_ratio [Float] of a core, for all of them
+    # @return [Float] seconds until the next one, however long, so that they take no more
+    def self.rest_s(cpu_s, passed_s, most_ratio: MOST_RATIO) = (cpu_s / most_ratio - passed_s).clamp(0.0, nil)
+
     # @param leader_pid [Integer]
     # @param leader [String] Probe::Processes.identity of the process that leads the server
     # @param directory [String] of its ledgers

@@ -20,10 +20,10 @@ class TopSessionTest < TunerTest
   end
 
   test "a forecast that took longer is made less often, and one that took little as soon as may be" do
-    assert_in_delta 30, PumaTuner::Top::Forecaster.rest_s(0.2, 10.0), 1e-6
-    assert_equal 0, PumaTuner::Top::Forecaster.rest_s(0.04, 10.0)
+    assert_in_delta 30, PumaTuner::ServerForecast.rest_s(0.2, 10.0), 1e-6
+    assert_equal 0, PumaTuner::ServerForecast.rest_s(0.04, 10.0)
     [0.04, 0.2, 2.0, 20.0].each do |cpu_s|
-      period_s = 10.0 + PumaTuner::Top::Forecaster.rest_s(cpu_s, 10.0)
+      period_s = 10.0 + PumaTuner::ServerForecast.rest_s(cpu_s, 10.0)
       assert_operator cpu_s / period_s, :<=, Session::MOST_RATIO + 1e-9, "however dear: #{cpu_s} s"
     end
   end

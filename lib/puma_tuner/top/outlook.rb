@@ -77,17 +77,11 @@ module PumaTuner
         loop do
           began_s, began_cpu_s = Clock.now_s, cpu_s
           say(OUTLOOK, once.to_document)
-          wait(Forecaster.rest_s(cpu_s - began_cpu_s, Clock.now_s - began_s))
+          wait(ServerForecast.rest_s(cpu_s - began_cpu_s, Clock.now_s - began_s))
         end
       rescue Errno::EPIPE
         nil
       end
-
-      # @param cpu_s [Float] that a forecast took
-      # @param passed_s [Float] since its window began
-      # @return [Float] seconds until the next one, however long, so that all of them take no more of a core than
-      #   looking may
-      def self.rest_s(cpu_s, passed_s) = (cpu_s / Session::MOST_RATIO - passed_s).clamp(0.0, nil)
 
       # Records for a window, and forecasts.
       # @return [Outlook]

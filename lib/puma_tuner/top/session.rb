@@ -8,7 +8,7 @@ module PumaTuner
       LOOKS_COUNT = 5
 
       # Of a core, for looking and showing, and as much again for forecasts: what takes longer is done less often.
-      MOST_RATIO = 0.005
+      MOST_RATIO = ServerForecast::MOST_RATIO
 
       # A single status waits so many windows for a forecast.
       OUTLOOK_WINDOWS = 2
