@@ -14,7 +14,7 @@ class TrialAutomaticJournalTest < TunerTest
 
   def situation(**others)
     Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
-      requests_count: 500, why_not: nil, youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {7 => 1_200.5}, **others)
+      requests_count: 500, why_not: nil, workers_count: 2, memory_bytes: nil, memory_limit_bytes: nil, youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {7 => 1_200.5}, **others)
   end
 
   # As Automatic does it.
@@ -31,8 +31,7 @@ class TrialAutomaticJournalTest < TunerTest
     decided = readings.each_index.map { |place| Trial::Decision.of(plan, readings.first(place + 1)) }
     last = decided.index(&:itself) || readings.size - 1
     (0..last).each { |place| journal.look(readings[place], decided[place]) }
-    return Statement.of(:undone, to: step.facts["to"], ended: decided[last]) if decided[last]
-    Statement.of((mode == :trial) ? :tried : :stepped, to: step.facts["to"], ratio: step.facts["ratio"], metric: "p99")
+    Trial::Step.outcome(step, mode:, plan:, readings: readings.first(last + 1), ended: decided[last])
   end
 
   # @yieldparam journal [Trial::AutomaticJournal]
@@ -56,11 +55,11 @@ class TrialAutomaticJournalTest < TunerTest
           restarted = Trial::Automatic::Told.new(at_s: 3.0, threads_count: 4, statement: Statement.of(:restarted), situation: nil)
           journal.told(restarted)
           [restarted, round(journal, situation(youngest_s: 1.0), mode), round(journal, situation, mode, readings: fine),
-            round(journal, situation, mode, readings: harmful)]
+            round(journal, situation, mode, readings: harmful), round(journal, situation, mode, readings: readings(plan, seconds: 5) { {} })]
         end
         assert_equal told, replay(file)
-        kinds = {observe: %i[step step], trial: %i[tried undone], auto: %i[stepped undone]}
-        assert_equal kinds.fetch(mode), told.last(2).map { |one| one.statement.kind }
+        kinds = {observe: %i[step step step], trial: %i[tried undone undone], auto: %i[stepped undone undone]}
+        assert_equal kinds.fetch(mode), told.last(3).map { |one| one.statement.kind }
       end
     end
   end

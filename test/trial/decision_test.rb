@@ -80,6 +80,41 @@ class TrialDecisionTest < TunerTest
     assert_equal :memory, decided(limited, list.map { |reading| reading.with(memory_bytes: 960) }).kind
   end
 
+  test "a trial that nothing ended shows no harm where either side had too few requests" do
+    few = ->(counts) { readings(plan) { |_, canary| {latencies_ms: [10] * (canary ? counts.last : counts.first)} } }
+    assert_nil Trial::Decision.few(plan, few.call([20, 20]))
+    assert_equal [140, 14], Trial::Decision.few(plan, few.call([20, 2])).facts.values_at("before", "after")
+    assert_equal [14, 140], Trial::Decision.few(plan, few.call([2, 20])).facts.values_at("before", "after")
+    assert_equal [:few_requests, 0], Trial::Decision.few(plan, []).then { |one| [one.kind, one.facts["after"]] }
+    disobeying = readings(plan, seconds: 5) { |_, canary| canary ? {threads: 3} : {} }
+    assert_equal [0, 0], Trial::Decision.few(plan, disobeying).facts.values_at("before", "after"), "no look counted"
+  end
+
+  # @return [Statement, nil] of all workers with 5 threads, beside what was before with 3
+  def watched(before: {}, pids: [11, 12], &now)
+    all = Trial::Plan.of_all(5, pids:, period_s: 20.0, settle_s: 2, memory_limit_bytes: nil)
+    before = pids.product([*1..10]).map { |pid, _| worker(pid, **before) }
+    list = readings(all, seconds: 19, &now)
+    list.each_index.lazy.filter_map { |place| Trial::Decision.of(all, list.first(place + 1), before:) }.first
+  end
+
+  test "where all workers have the number they are held against what was before" do
+    [[11], [11, 12, 13]].each do |pids|
+      assert_nil watched(pids:) { {} }
+      assert_equal :slow, watched(pids:) { {latencies_ms: [40] * 20} }.kind
+      assert_equal :errors, watched(pids:) { {errors: 2} }.kind
+      assert_equal :starved_pool, watched(pids:) { {pool_ms: 60} }.kind
+      assert_equal [:queue, 9], watched(pids:) { {queued_count: 9} }.then { |ended| [ended.kind, ended.facts["queued"]] }
+      assert_nil watched(pids:, before: {queued_count: 5}) { {queued_count: 9} }
+      assert_nil watched(pids:, before: {latencies_ms: [40] * 20, errors: 2, pool_ms: 60}) { {latencies_ms: [40] * 20, errors: 2, pool_ms: 60} }
+      assert_nil watched(pids:) { {queued_count: 9, latencies_ms: [10] * 30} }, "more is asked of them, and they serve more"
+    end
+    assert_equal [:queue, 6], watched { |pid| {queued_count: (pid == 11) ? 12 : 0} }.then { |ended| [ended.kind, ended.facts["queued"]] }
+    assert_nil watched { |pid| {queued_count: (pid == 11) ? 9 : 0} }, "the others have threads that are free"
+    assert_equal :disobeyed, watched { |pid| (pid == 12) ? {threads: 3, why_not: "not_allowed"} : {} }.kind
+    assert_nil watched { |pid, _, at_s| (pid.odd? == at_s.odd?) ? {live_count: 4} : {} }, "now one and now the other is late"
+  end
+
   test "a process without fellows is held against itself, and only where it was seen before" do
     alone = plan(pids: [11])
     assert_nil alone.canary(0)

@@ -41,6 +41,20 @@ class TrialOutcomeTest < TunerTest
     assert_operator found, :<=, 3, "of 12, where one is to be expected"
   end
 
+  test "one canary for one period has an interval, too, where it had enough looks" do
+    once = plan(pids: [11, 13, 15], periods_count: 1, period_s: 60.0)
+    found = Trial::Spans.new(once, traffic(once, effect: 0.7)).p99_ratio
+    assert found.covers?(0.7)
+    assert_operator found.high - found.low, :<, 0.4
+    alone = plan(pids: [11], periods_count: 2, period_s: 30.0)
+    turns = (1..5).filter_map { |seed| Trial::Spans.new(alone, traffic(alone, effect: 0.7, seed:)).p99_ratio }
+    assert_operator turns.size, :>, 1, "where the traffic of both turns was alike"
+    turns.each { |one| assert_in_delta 0.7, one.value, 0.3 }
+    short = plan(periods_count: 1, period_s: 4.0)
+    assert_nil Trial::Spans.new(short, traffic(short)).p99_ratio
+    assert_nil Trial::Spans.new(once, readings(once) { {latencies_ms: []} }).p99_ratio
+  end
+
   test "a range of threads keeps its minimum, where that is not more" do
     assert_equal [1, 5], outcome(plan(configured: [1, 3]), traffic(plan(configured: [1, 3]), effect: 0.7)).threads
     few = plan(configured: [4, 8], threads_count: 2)
@@ -93,7 +107,7 @@ class TrialOutcomeTest < TunerTest
     assert_match(/\A5 threads instead of 3: better/, text)
     assert_match(/config\/puma.rb:\s+threads 5, 5/, text)
     assert_match(/p99 +0\.\d+x \(0\.\d+–0\.\d+\)/, text)
-    assert_match(/ended early.*its p99 was 40.0 ms in 120 requests, beside 12.0 ms elsewhere/m,
+    assert_match(/ended early.*its p99 was 40.0 ms in 120 requests, where 12.0 ms are usual/m,
       Report.render(found.with(ended: Statement.of(:slow, before_ns: 12 * MS, after_ns: 40 * MS, requests_count: 120)), format: :text))
     assert_includes Report.render(found, format: :html), "threads 5, 5"
     assert_equal found, Document.parse(Document.dump(found), "x", [:trial])

@@ -11,7 +11,7 @@ class TrialStepTest < TunerTest
 
   def situation(**others)
     Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
-      requests_count: 500, why_not: nil, youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {}, **others)
+      requests_count: 500, why_not: nil, workers_count: 2, memory_bytes: nil, memory_limit_bytes: nil, youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {}, **others)
   end
 
   def decided(**others) = Trial::Step.of(situation(**others), cool_down_s: 60)
@@ -52,6 +52,15 @@ class TrialStepTest < TunerTest
     assert_equal :step, kind(refused: {5 => 999.0, 3 => 2_000.0})
   end
 
+  test "a step is only made where the control group has memory for it in all workers" do
+    full = {workers_count: 4, memory_limit_bytes: 1_000 * Units::MIB}
+    assert_equal :step, kind(**full, memory_bytes: 871 * Units::MIB)
+    assert_equal :memory, kind(**full, memory_bytes: 872 * Units::MIB), "128 MiB for four threads"
+    assert_equal :step, kind(**full, memory_bytes: 999 * Units::MIB, ratios: {3 => ratio(0.5)}), "down it always may"
+    assert_equal :step, kind(**full, memory_limit_bytes: nil, memory_bytes: nil)
+    assert_equal :resting, kind(**full, memory_bytes: 999 * Units::MIB, step_s: 990, direction: 1)
+  end
+
   test "a situation is the same after it was written and read, and so is what is decided" do
     one = situation(refused: {7 => 12.5})
     again = Trial::Situation.from_document(JSON.parse(JSON.generate(one.to_document)))
@@ -62,13 +71,21 @@ class TrialStepTest < TunerTest
   test "each decision has words" do
     said = [decided, decided(ratios: {5 => ratio(0.7, 0.4, 1.2)}), decided(ratios: {}), decided(why_not: "few_requests"), decided(youngest_s: 5),
       decided(step_s: 990, direction: 1), decided(step_s: 100, direction: 1), decided(refused: {5 => 1_100.0}),
-      Statement.of(:undone, to: 5, ended: Statement.of(:errors, before: 0.0, after: 0.1)), Statement.of(:restarted),
-      Statement.of(:stepped, to: 5, ratio: ratio(0.5), metric: "throughput"), Statement.of(:tried, to: 5, ratio: ratio(0.5), metric: "p99")]
+      Statement.of(:undone, to: 5, ended: Statement.of(:errors, before: 0.0, after: 0.1)), Statement.of(:restarted, come: 2, all: 3),
+      Statement.of(:stepped, to: 5, ratio: ratio(0.5), metric: "throughput", measured: nil), Statement.of(:kept, to: 5),
+      Statement.of(:stepped, to: 5, ratio: ratio(0.5), metric: "throughput", measured: ratio(0.7)),
+      Statement.of(:taken_back, to: 5, ended: Statement.of(:few_requests, before: 300, after: 12, needed: 100)),
+      decided(workers_count: 2, memory_bytes: 990 * Units::MIB, memory_limit_bytes: 1_000 * Units::MIB),
+      Statement.of(:tried, to: 5, ratio: ratio(0.5), metric: "p99")]
     words = said.map { |statement| Report::TrialWords.step(statement) }
     assert_equal words.size, words.uniq.size
     words.each { |text| assert_operator text.split.size, :>, 5, text }
     assert_includes words.first, "it would go to 5 threads: 5 threads, with a p99 of 0.80x (0.72–0.88)"
     assert_includes words.join, "a throughput of 2.00x (1.82–2.22)"
     assert_includes words.join, "5 threads are undone: 10.0% of its responses were errors"
+    assert_includes words.join, "5 threads are taken back from all workers: too few requests to judge: 12 with them and 300 without, where it takes 100 of each"
+    assert_includes words.join, "2 of 3 processes are new"
+    assert_includes words.join, "(forecast: a throughput of 2.00x (1.82–2.22), measured: a p99 of 0.70x (0.63–0.77))"
+    assert_includes words.join, "the processes use 990 MiB of 1000 MiB, which is too much for 5 threads"
   end
 end

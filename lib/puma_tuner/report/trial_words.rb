@@ -17,19 +17,22 @@ module PumaTuner
           "Puma counted #{spawned} threads where there were #{live}"
         },
         queue: ->(queued:, usual:) {
-          "#{Figures.counted(queued, "request")} waited for a thread, beside #{format("%.1f", usual)} elsewhere"
+          "#{Figures.counted(queued, "request")} waited for a thread, where #{format("%.1f", usual)} are usual"
         },
         errors: ->(before:, after:) {
-          "#{Units.percent(after)} of its responses were errors (500 and above), beside #{Units.percent(before)} " \
-            "elsewhere"
+          "#{Units.percent(after)} of its responses were errors (500 and above), where #{Units.percent(before)} are " \
+            "usual"
         },
         starved_pool: ->(before:, after:) {
-          "its requests spent #{Units.percent(after)} of their time waiting for a connection of a pool, beside " \
-            "#{Units.percent(before)} elsewhere"
+          "its requests spent #{Units.percent(after)} of their time waiting for a connection of a pool, where " \
+            "#{Units.percent(before)} are usual"
         },
         slow: ->(before_ns:, after_ns:, requests_count:) {
-          "its p99 was #{Units.duration(after_ns)} in #{Figures.counted(requests_count, "request")}, beside " \
-            "#{Units.duration(before_ns)} elsewhere"
+          "its p99 was #{Units.duration(after_ns)} in #{Figures.counted(requests_count, "request")}, where " \
+            "#{Units.duration(before_ns)} are usual"
+        },
+        few_requests: ->(before:, after:, needed:) {
+          "too few requests to judge: #{after} with them and #{before} without, where it takes #{needed} of each"
         },
         interrupted: "it was interrupted",
         server_gone: "the server ended"
@@ -42,13 +45,16 @@ module PumaTuner
 
       # Why there is no forecast, as clauses.
       WHY_NO_FORECAST = {
-        "few_requests" => "too few requests", "not_reproduced" => "it does not reproduce what is recorded"
+        "few_requests" => "too few requests", "not_reproduced" => "it does not reproduce what is recorded",
+        "killed" => "the process that makes it was killed"
       }.freeze
 
       # What `auto` says.
       STEPS = {
         deployed: ->(seconds:) { "nothing, as a process is only #{seconds.round} s old" },
-        restarted: "nothing, as all processes are new; they have what is configured",
+        restarted: ->(come:, all:) {
+          "nothing, as #{come} of #{Units.counted(all, "process", "processes")} are new; all have what is configured"
+        },
         no_forecast: ->(why_not:, requests_count:) {
           "nothing, as there is no forecast: #{WHY_NO_FORECAST.fetch(why_not, why_not)} " \
             "(#{Figures.counted(requests_count, "request")})"
@@ -67,21 +73,27 @@ module PumaTuner
           "nothing, as #{requests_count} of #{needed_count} requests have passed since the last step; then " \
             "#{Units.counted(to, "thread")}"
         },
+        memory: ->(to:, used_bytes:, limit_bytes:) {
+          "nothing, as the processes use #{Units.mebibytes(used_bytes)} of #{Units.mebibytes(limit_bytes)}, which is " \
+            "too much for #{Units.counted(to, "thread")}"
+        },
         step: ->(to:, target:, ratio:, metric:) {
           "it would go to #{Units.counted(to, "thread")}: #{TrialWords.forecast(target, metric, ratio)}"
         },
-        stepped: ->(to:, ratio:, metric:) {
-          "#{Units.counted(to, "thread")} from now on, as one worker did well with it " \
-            "(forecast: #{TrialWords.cost(metric, ratio)})"
+        stepped: ->(to:, ratio:, metric:, measured:) {
+          found = ["forecast: #{TrialWords.cost(metric, ratio)}"]
+          found << "measured: #{TrialWords.cost("p99", measured)}" if measured
+          "#{Units.counted(to, "thread")} from now on, as they did no harm to one worker (#{found.join(", ")})"
+        },
+        kept: ->(to:) { "#{Units.counted(to, "thread")} stay, as they did no harm to all workers, either" },
+        taken_back: ->(to:, ended:) {
+          "#{Units.counted(to, "thread")} are taken back from all workers: #{TrialWords.ended_fact(ended)}"
         },
         tried: ->(to:, ratio:, metric:) {
           "#{Units.counted(to, "thread")} did no harm to one worker, and are undone " \
             "(forecast: #{TrialWords.cost(metric, ratio)})"
         },
-        undone: ->(to:, ended:) {
-          "#{Units.counted(to, "thread")} are undone: " \
-            "#{TrialWords.ended(Statement.new(kind: ended.fetch("kind").to_sym, facts: ended.fetch("facts")))}"
-        }
+        undone: ->(to:, ended:) { "#{Units.counted(to, "thread")} are undone: #{TrialWords.ended_fact(ended)}" }
       }.freeze
 
       module_function
@@ -102,6 +114,17 @@ module PumaTuner
       # @param ended [Statement]
       # @return [String] a clause
       def ended(ended) = Statements.words(ended, ENDS)
+
+      # @param fact [Hash] of such a statement
+      # @return [String] a clause
+      def ended_fact(fact) = ended(Statement.from_document(fact))
+
+      # @param given [Trial::Automatic::Given]
+      # @return [String, nil] how the step came out on one worker
+      def measured(given)
+        return unless given.measured
+        "Measured on one worker, instead of #{Units.counted(given.from, "thread")}: #{cost("p99", given.measured)}."
+      end
 
       # @param outcome [Trial::Outcome]
       # @return [String] for puma.rb

@@ -6,7 +6,10 @@ module PumaTuner
   module Trial
     # Forecasts a running server at other numbers of threads again and again, and does what Step decides: says it
     # (:observe), tries it on one worker and undoes it (:trial), or keeps to it where it does no harm (:auto). Each step
-    # is tried on one worker for a cool-down before all have it.
+    # is tried on one worker for a cool-down before all have it, and when they do they are watched for another one.
+    #
+    # A process that comes has what is configured. Where it came alone, in the place of one that was killed, it gets the
+    # number in force when it is a cool-down old; where more are new it is another server, and all begins anew.
     class Automatic
       MODES = %i[observe trial auto].freeze
 
@@ -15,8 +18,16 @@ module PumaTuner
       ORDER_S = 1
       STILL_S = 60
 
+      # Of a core, for forecasts: more than those of `top` may take, as these are acted upon, and would be too late.
+      FORECASTS_RATIO = 0.02
+
       # What happened. kind: of the Statement's words; threads_count: afterwards
       Told = Data.define(:at_s, :statement, :threads_count, :situation)
+
+      # A step that all processes made. from, to: threads; measured: fact of an Estimate, the p99 of the worker that
+      # tried it over its fellows', nil of too few looks; before: Array<WorkerReading>, what those did; previous: Given,
+      # nil of the first
+      Given = Data.define(:from, :to, :measured, :before, :previous)
 
       # @param server [Server]
       # @param mode [Symbol] of MODES
@@ -32,8 +43,6 @@ module PumaTuner
         @cool_down_s = cool_down_s
         @forecast = forecast || Forecaster.new(server, window_s: [cool_down_s / 2.0, ServerForecast::WINDOW_S].min)
         @clock = clock
-        @refused = {}
-        @served_count = 0
         @lock = Mutex.new
       end
 
@@ -43,20 +52,22 @@ module PumaTuner
       # @return [Array(Integer, Integer), nil] least and most threads that the server's own puma.rb gives each process
       attr_reader :configured
 
+      # @return [Given, nil] the step by which they have these; nil before any
+      attr_reader :given
+
       # @param duration_s [Numeric, nil] nil: until it is interrupted
       # @yieldparam told [Told]
       # @return [void]
       # @raise [UsageError] where the server does not allow it
       def call(duration_s: nil, &tell)
         begin_with(@server.ready_states)
-        @began_s = @clock.call
+        @began_s = @alive_s = @clock.call
         @server.hold do
           @journal.begin(mode: @mode, cool_down_s: @cool_down_s, started_at: Time.now.utc.iso8601,
             server_pid: @server.leader_pid)
           keeper = Thread.new { keep }
           while @server.there? && (duration_s.nil? || passed_s < duration_s)
-            @alive_s = @clock.call
-            round(&tell)
+            rest(round(&tell), duration_s)
           end
         ensure
           keeper&.kill&.join
@@ -72,44 +83,68 @@ module PumaTuner
           raise UsageError, "the server #{@server.leader_pid} does not allow that; start it with " \
             "`PumaTuner.run(tune: 1..8)`, or with PUMA_TUNER_TUNE=1..8 and `plugin :puma_tuner`"
         end
-        @configured = states.first[:configured]
-        @threads_count = @configured.last
-        @pids = states.map { |state| state[:pid] }
-        @step_s = @direction = nil
+        @lock.synchronize do
+          @configured = states.first[:configured]
+          @threads_count = @configured.last
+          @pids = pids_of(states)
+        end
+        @given = @step_s = @direction = nil
+        @refused = {}
+        @served_count = 0
         @least = states.first[:least]
         @most = [states.first[:most], *states.filter_map { |one| one[:connections_count] }].min
       end
 
-      # The same number for all, whatever process comes; none where it is what is configured.
+      def pids_of(states) = states.map { |state| state[:pid] }
+
+      # The same number for all that are not new; none where it is what is configured.
       def keep
         loop do
-          @lock.synchronize { @server.order(order) } if @clock.call - @alive_s.to_f < STILL_S
+          @lock.synchronize { @server.order(order) } if @clock.call - @alive_s < STILL_S
           sleep(ORDER_S)
         end
       rescue MeasurementFailed
         nil # the server has ended
       end
 
-      def order
-        return {} if @threads_count == @configured.last
-        @server.pids.to_h { |pid| [pid, @threads_count] }
+      def order = (@threads_count == @configured.last) ? {} : @pids.to_h { |pid| [pid, @threads_count] }
+
+      # Forecasts take a share of a core, and so the next one has to wait.
+      def rest(seconds, duration_s)
+        until_s = @clock.call + seconds
+        while (left_s = until_s - (@alive_s = @clock.call)).positive?
+          break if !@server.there? || (duration_s && passed_s >= duration_s)
+          sleep([ORDER_S, left_s].min)
+        end
       end
 
-      def round
+      # @return [Float] seconds until the next one
+      def round(&)
+        @alive_s = began_s = @clock.call
         found = @forecast.call(@threads_count, (@least..@most).to_a)
         states = @server.ready_states
-        if (@pids & states.map { |state| state[:pid] }).empty?
-          begin_with(states)
-          return yield(told(Statement.of(:restarted)))
-        end
-        @pids = states.map { |state| state[:pid] }
-        situation = situation(found, states)
+        return 0.0 if restarted?(states, &)
+        situation = situation(found.except(:cpu_s), states)
         decision = Step.of(situation, cool_down_s: @cool_down_s)
         decision = act(decision) if decision.kind == :step && @mode != :observe
         yield(told(decision, situation))
-      rescue UsageError
-        raise if @server.there? && !replacing?
-        sleep(ORDER_S)
+        watch(&) if decision.kind == :stepped
+        ServerForecast.rest_s(found.fetch(:cpu_s), @clock.call - began_s, most_ratio: FORECASTS_RATIO)
+      rescue UsageError => error
+        raise if @server.there? && !replacing? && !error.is_a?(Server::Booting)
+        ORDER_S
+      end
+
+      # @return [Boolean] whether it is another server now: with more than one new process, or configured otherwise
+      def restarted?(states)
+        come = pids_of(states) - @pids
+        if come.size > 1 || (@pids & pids_of(states)).empty? || states.any? { |one| one[:configured] != @configured }
+          begin_with(states)
+          yield(told(Statement.of(:restarted, come: come.size, all: states.size)))
+          return true
+        end
+        @lock.synchronize { @pids = pids_of(states) } if come.empty? || !replacing?
+        false
       end
 
       def told(statement, situation = nil)
@@ -117,54 +152,97 @@ module PumaTuner
           .tap { |told| @journal.told(told) }
       end
 
-      # Processes are there that have not begun to tell, as in a restart.
+      # Processes are there that are new, as in a restart.
       def replacing? = @server.youngest_s < @cool_down_s
 
       def situation(found, states)
         @served_count += found.fetch(:requests_count)
+        limit_bytes = @server.memory_limit_bytes
         Situation.new(at_s: passed_s, threads_count: @threads_count, least: @least, most: @most,
           youngest_s: @server.youngest_s, step_s: @step_s, direction: @direction, served_count: @served_count,
-          refused: @refused.dup, **found)
+          workers_count: states.size, memory_limit_bytes: limit_bytes,
+          memory_bytes: (@server.all_memory_bytes(pids_of(states)) if limit_bytes), refused: @refused.dup, **found)
       end
 
       # @param step [Statement]
       # @return [Statement] what came of it
       def act(step)
         to = step.facts.fetch("to")
-        ended = tried(to)
-        raise Interrupt if ended&.kind == :interrupted
-        if ended
-          @refused[to] = passed_s + Step::REFUSED_RESTS * @cool_down_s unless Outcome::NO_FAULT.include?(ended.kind)
-          return Statement.of(:undone, to:, ended:)
+        plan = trial_plan(to)
+        ended, readings = run(plan, base: order)
+        outcome = Step.outcome(step, mode: @mode, plan:, readings:, ended:)
+        if outcome.kind == :stepped
+          @direction = to <=> @threads_count
+          @given = Given.new(from: @threads_count, to:, measured: outcome.facts["measured"],
+            before: Decision.baseline(plan, readings), previous: @given)
+          stand_at(to)
+        else
+          refuse(to, outcome)
         end
-        if @mode == :trial
-          @refused[to] = passed_s + Step::REFUSED_RESTS * @cool_down_s
-          return Statement.of(:tried, to:, ratio: step.facts["ratio"], metric: step.facts["metric"])
-        end
-        @direction = to <=> @threads_count
-        @threads_count, @step_s, @served_count = to, passed_s, 0
-        Statement.of(:stepped, to:, ratio: step.facts["ratio"], metric: step.facts["metric"])
+        outcome
       end
 
       # One worker has the new number for a cool-down, its fellows the present one; one process alone has each for half
       # of it.
-      #
-      # @return [Statement, nil] what harm it did
-      def tried(to)
+      def trial_plan(to)
         periods_count = @pids.one? ? 2 : 1
-        plan = Plan.new(threads_count: to, configured: [@threads_count, @threads_count], pids: @pids, periods_count:,
-          period_s: @cool_down_s.fdiv(periods_count), settle_s: [Plan::SETTLE_S, @cool_down_s / 6.0].min,
-          memory_limit_bytes: @server.memory_limit_bytes)
-        base = (@threads_count == @configured.last) ? {} : @pids.to_h { |pid| [pid, @threads_count] }
+        Plan.new(threads_count: to, configured: [@threads_count, @threads_count], periods_count:,
+          period_s: @cool_down_s.fdiv(periods_count), **plan_facts)
+      end
+
+      def plan_facts
+        {pids: @pids, settle_s: [Plan::SETTLE_S, @cool_down_s / 6.0].min,
+         memory_limit_bytes: @server.memory_limit_bytes}
+      end
+
+      # What one worker bears not all may: they share a database, and the cores. They are watched for a cool-down beside
+      # what the fellows of the first one did. Whatever ends that takes the number back, as it is not known then.
+      def watch
+        plan = Plan.of_all(@threads_count, period_s: @cool_down_s, **plan_facts)
+        ended, readings = run(plan, base: order, before: @given.before)
+        @served_count += readings.sum { |reading| reading.workers.sum(&:requests_count) }
+        outcome = Step.watched(plan, ended)
+        if ended
+          refuse(@threads_count, outcome)
+          stand_at(@given.from)
+          @given = @given.previous
+        end
+        yield(told(outcome))
+      end
+
+      # All have this number from the next order on.
+      def stand_at(threads_count)
+        @lock.synchronize { @threads_count = threads_count }
+        @step_s = passed_s
+        @served_count = 0
+      end
+
+      # Where it was no fault of the number's it may be tried again at once.
+      def refuse(threads_count, outcome)
+        kind = outcome.facts.dig("ended", "kind")
+        return if kind && Outcome::NO_FAULT.include?(kind.to_sym)
+        @refused[threads_count] = passed_s + Step::REFUSED_RESTS * @cool_down_s
+      end
+
+      # @param plan [Plan]
+      # @param base [Hash{Integer => Integer}] see Run#watch
+      # @return [Array(Statement, Array<Reading>)] why it ended before its time, or nil, and what was seen
+      def run(plan, base:, before: nil)
         @journal.plan(plan)
+        run = Run.new(@server, plan, journal: @journal, clock: @clock)
         # Nobody else orders meanwhile.
-        @lock.synchronize { Run.new(@server, plan, journal: @journal, clock: @clock).watch(base:) }
+        ended = @lock.synchronize { run.watch(base:, before:) }
+        raise Interrupt if ended&.kind == :interrupted
+        [ended, run.readings]
       ensure
         @alive_s = @clock.call
       end
     end
 
     # Records a server for a while, and forecasts its present traffic at other numbers of threads.
+    #
+    # It is computed in a process of its own with the lowest priority: the server comes first, and who gives orders has
+    # not to wait for it.
     class Forecaster
       # @param server [Server]
       # @param window_s [Numeric]
@@ -175,19 +253,60 @@ module PumaTuner
 
       # @param threads_count [Integer] that processes have now
       # @param counts [Array<Integer>] to forecast
-      # @return [Hash{Symbol => Object}] metric, ratios, requests_count and why_not, see Situation
+      # @return [Hash{Symbol => Object}] metric, ratios, requests_count and why_not, see Situation; cpu_s that it took
       def call(threads_count, counts)
+        began_s = cpu_s
+        found = forecast(threads_count, counts)
+        {**found, cpu_s: cpu_s - began_s}
+      end
+
+      private
+
+      # Of this process, and of those that it has waited for.
+      def cpu_s = Process.times.to_h.values.sum
+
+      def forecast(threads_count, counts)
         observation = recorded(threads_count)
         traced_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
         if traced_count < ServerForecast::LEAST_REQUESTS_COUNT
           return none("few_requests", observation.requests_count)
         end
-        ratios(observation, counts)
+        beside { ratios(observation, counts) } || none("killed", observation.requests_count)
       rescue InvalidMeasurement
         none("few_requests", 0)
       end
 
-      private
+      # @yieldreturn [Object] that can be marshalled
+      # @return [Object, nil] the block's, which another process has run; nil when that was killed
+      # @raise [InvalidMeasurement, UsageError] what it raised
+      def beside
+        reader, writer = IO.pipe(binmode: true)
+        pid = fork { answer(writer) { yield } }
+        writer.close
+        text = reader.read
+        found = (Marshal.load(text) unless text.empty?)
+        raise found if found.is_a?(Exception)
+        found
+      ensure
+        [reader, writer].each { |io| io&.close }
+        Process.kill(:KILL, pid) && Process.wait(pid) if pid
+      end
+
+      # Nothing of the command's own runs at the end of this process.
+      def answer(writer)
+        trap(:INT, "IGNORE")
+        Process.setproctitle("puma_tuner auto, forecasts of #{@server.leader_pid}")
+        Process.setpriority(Process::PRIO_PROCESS, 0, ServerForecast::NICEST)
+        found = begin
+          yield
+        rescue => error
+          error
+        end
+        writer.write(Marshal.dump(found))
+        writer.close
+      ensure
+        exit!(0)
+      end
 
       def none(why_not, requests_count) = {metric: "p99", ratios: {}, requests_count:, why_not:}
 

@@ -4,8 +4,9 @@ require "json"
 
 module PumaTuner
   module Trial
-    # What `auto` saw and did, as lines of JSON, each written at once: each situation with what was decided, and each
-    # look of a trial on one worker. What it did follows from what it saw, and can be computed anew.
+    # What `auto` saw and did, as lines of JSON, each written at once: each situation with what was decided, each look
+    # of a trial on one worker, and each look at all of them after a step. What it did follows from what it saw, and can
+    # be computed anew.
     class AutomaticJournal
       KIND = "auto_journal"
 
@@ -22,29 +23,35 @@ module PumaTuner
             raise InvalidMeasurement, "after #{round.told.at_s.round} s this version says #{again.kind}, where " \
               "#{round.told.statement.kind} was said"
           end
+        rescue *Document::MISFITS, ZeroDivisionError => error
+          raise InvalidMeasurement, "what the journal holds does not fit together (#{error.message.lines.first&.chomp})"
         end
       end
 
-      # told: Automatic::Told, as it was then; plan: of a trial before it, nil without one; looks: its readings, each
-      # with what was decided
-      Round = Data.define(:told, :plan, :looks) do
+      # told: Automatic::Told, as it was then; plan: of a trial before it, or of watching after a step, nil without one;
+      # looks: its readings, each with what was decided; previous: Round, nil of the first
+      Round = Data.define(:told, :plan, :looks, :previous) do
+        # @return [Array<Reading>]
+        def readings = looks.map(&:first)
+
         # @return [Statement] that follows from what was seen
         def again(mode, cool_down_s)
+          return watched_again if plan&.all?
           return told.statement unless told.situation
           step = Step.of(told.situation, cool_down_s:)
           return step unless step.kind == :step && mode != :observe
-          ended = ended_again
-          return Statement.of(:undone, to: step.facts["to"], ended:) if ended
-          facts = step.facts.slice("to", "ratio", "metric").transform_keys(&:to_sym)
-          Statement.of((mode == :trial) ? :tried : :stepped, **facts)
+          Step.outcome(step, mode:, plan:, readings:, ended: ended_again)
         end
 
         private
 
+        def watched_again
+          Step.watched(plan, ended_again(before: Decision.baseline(previous.plan, previous.readings)))
+        end
+
         # Why a server has gone no reading tells.
-        def ended_again
-          readings = looks.map(&:first)
-          decided = readings.each_index.map { |place| Decision.of(plan, readings.first(place + 1)) }
+        def ended_again(before: nil)
+          decided = readings.each_index.map { |place| Decision.of(plan, readings.first(place + 1), before:) }
           other = decided.zip(looks).index { |now, (_, then_)| now != then_ }
           if other
             raise InvalidMeasurement, "after #{told.at_s.round} s this version ends a trial of " \
@@ -70,7 +77,7 @@ module PumaTuner
             plan = Plan.from_document(line["plan"]) if line["plan"]
             looks << [Reading.from_document(line["reading"]), Journal.statement(line["decision"])] if line["reading"]
             next unless line["statement"]
-            rounds << Round.new(told: told(line), plan:, looks: looks.freeze)
+            rounds << Round.new(told: told(line), plan:, looks: looks.freeze, previous: rounds.last)
             plan, looks = nil, []
           end
           Read.new(mode: first.fetch("mode").to_sym, cool_down_s: first.fetch("cool_down_s"), rounds: rounds.freeze)
@@ -96,7 +103,7 @@ module PumaTuner
           cool_down_s:)
       end
 
-      # @param plan [Plan] of a trial that begins
+      # @param plan [Plan] of a trial, or of watching all workers, that begins
       # @return [void]
       def plan(plan) = @lines.write(plan: plan.to_document)
 

@@ -4,7 +4,8 @@ module PumaTuner
   module Trial
     # Tells whether a trial has to end now, as it does harm or as it can't be judged any more: a pure function of the
     # plan and the readings so far. Each rule asks whether the canary is worse off than its fellows in the same seconds,
-    # so that what hits all of them (a deploy, a burst) is not taken for its fault.
+    # so that what hits all of them (a deploy, a burst) is not taken for its fault. Where all workers have the number,
+    # they are held against what was before, which is weaker.
     class Decision
       # The canary's requests beyond so many times the p99 of its fellows, of whom one in a hundred is beyond one p99:
       # when they are surely more than this share, people notice. Judgements: half as much again is seen in any chart,
@@ -31,27 +32,61 @@ module PumaTuner
       LOOKS_MAX = 8
 
       # What it may answer.
-      KINDS = %i[workers_replaced memory disobeyed miscounted queue errors starved_pool slow].freeze
+      KINDS = %i[workers_replaced memory disobeyed miscounted queue errors starved_pool slow few_requests].freeze
 
-      # @param plan [Plan]
-      # @param readings [Array<Reading>] so far
-      # @return [Statement, nil] why the trial ends; nil: it goes on
-      def self.of(plan, readings) = new(plan, readings).call
+      class << self
+        # @param plan [Plan]
+        # @param readings [Array<Reading>] so far
+        # @param before [Array<WorkerReading>, nil] where all workers have the number: what they did before
+        # @return [Statement, nil] why the trial ends; nil: it goes on
+        def of(plan, readings, before: nil) = new(plan, readings, before:).call
 
-      def initialize(plan, readings)
+        # A trial that nothing ended says that there is no harm only where harm could have been seen.
+        #
+        # @param plan [Plan]
+        # @param readings [Array<Reading>] all of them
+        # @return [Statement, nil] that there were too few requests on either side
+        def few(plan, readings)
+          before, after = readings.empty? ? [0, 0] : new(plan, readings).requests_counts
+          return if [before, after].min >= REQUESTS_MIN
+          Statement.of(:few_requests, before:, after:, needed: REQUESTS_MIN)
+        end
+
+        # @return [Array<WorkerReading>] what the canary of the last period was held against
+        def baseline(plan, readings) = readings.empty? ? [] : new(plan, readings).baseline
+      end
+
+      def initialize(plan, readings, before: nil)
         @plan = plan
         @readings = readings
+        @before = before
         @last = readings.last
         @period = plan.period_at(@last.since_s) || plan.periods_count - 1
-        @canary = plan.canary(@period)
+        @canaries = plan.all? ? plan.pids : [plan.canary(@period)].compact
       end
 
       # @return [Statement, nil]
       def call
-        replaced || short_of_memory || (@canary && (disobeyed || miscounted || queue || harm))
+        replaced || short_of_memory || (@canaries.any? && (disobeyed || miscounted || queue || harm))
       end
 
+      # @return [Array(Integer, Integer)] of the baseline, of the canaries, in the looks that count
+      def requests_counts = [baseline, counted].map { |looks| looks.sum(&:requests_count) }
+
+      # @return [Array<WorkerReading>] what the canary is held against: its fellows in the same seconds; a single
+      #   process itself, in the last period before with what is configured
+      def baseline = @baseline ||= @before || (@plan.alone? ? earlier : fellows)
+
       private
+
+      def earlier
+        period = (@period - 1).downto(0).find { |one| @plan.canary(one).nil? }
+        period ? @plan.counted(@readings, period).flat_map(&:workers) : []
+      end
+
+      def fellows
+        @plan.counted(@readings, @period).flat_map { |reading| reading.workers_of(@plan.pids - @canaries) }
+      end
 
       def replaced
         there = @last.workers.map(&:pid)
@@ -65,65 +100,68 @@ module PumaTuner
         Statement.of(:memory, share:) if share > MEMORY_RATIO
       end
 
-      # @return [Array<WorkerReading>] the canary's, newest last, of this period alone
+      # @return [Array<Array<WorkerReading>>] the canaries', newest look last, of this period alone
       def looks
         @looks ||= @readings.select { |reading| @plan.period_at(reading.since_s) == @period }
-          .filter_map { |reading| reading.worker(@canary) }
+          .map { |reading| reading.workers_of(@canaries) }.reject(&:empty?)
       end
 
       def lately(count) = (looks.last(count) if looks.size >= count)
 
+      # @return [WorkerReading, nil] the newest of a process for which it holds in each of these looks
+      def always(late)
+        late.last.find do |newest|
+          late.all? { |look| look.any? { |one| one.pid == newest.pid && yield(one) } }
+        end
+      end
+
       def disobeyed
         late = lately(LOOKS_MAX) or return
-        return unless late.all? { |look| look.threads_count != @plan.threads_count }
-        Statement.of(:disobeyed, why_not: late.last.why_not)
+        worker = always(late) { |look| look.threads_count != @plan.threads_count } or return
+        Statement.of(:disobeyed, why_not: worker.why_not)
       end
 
       def miscounted
         late = lately(LOOKS_MAX) or return
-        return unless late.all? { |look| look.spawned_count != look.live_count }
-        Statement.of(:miscounted, spawned: late.last.spawned_count, live: late.last.live_count)
+        worker = always(late) { |look| look.spawned_count != look.live_count } or return
+        Statement.of(:miscounted, spawned: worker.spawned_count, live: worker.live_count)
       end
 
       # Connections that are kept alive stay with a worker, so that chance may ask the canary for more than its fellows.
       # A queue is its fault only where it does not serve more than they do, either.
       def queue
         late = lately(QUEUED_LOOKS) or return
-        return unless late.all? { |look| look.queued_count > look.threads_count }
-        fellows = @last.workers_of(@plan.pids - [@canary])
-        usual = fellows.any? ? fellows.sum(&:queued_count).fdiv(fellows.size) : queued_before
-        return if late.map(&:queued_count).min <= 2 * usual || served_more?(late)
-        Statement.of(:queue, queued: late.last.queued_count, usual:)
+        return unless late.all? { |look| look.sum(&:queued_count) > look.sum(&:threads_count) }
+        usual = before? ? queued_before : mean(@last.workers_of(@plan.pids - @canaries), &:queued_count)
+        queued = late.map { |look| mean(look, &:queued_count) }
+        return if queued.min <= 2 * usual || served_more?(late)
+        Statement.of(:queue, queued: queued.last.round, usual:)
       end
 
-      # @param late [Array<WorkerReading>] the canary's
-      # @return [Boolean] whether it served more in a look than others did, who did the same for as long
+      # Whether it is held against what was, and not against what is beside it.
+      def before? = @plan.alone? || @plan.all?
+
+      # @param late [Array<Array<WorkerReading>>] the canaries'
+      # @return [Boolean] whether each served more in a look than others did, who did the same for as long
       def served_more?(late)
-        fellows = @plan.pids - [@canary]
-        others = @plan.alone? ? baseline : @readings.last(late.size).flat_map { |one| one.workers_of(fellows) }
-        others.any? && mean(late) > mean(others)
+        fellows = @plan.pids - @canaries
+        others = before? ? baseline : @readings.last(late.size).flat_map { |one| one.workers_of(fellows) }
+        others.any? && mean(late.flatten, &:requests_count) > mean(others, &:requests_count)
       end
 
-      def mean(looks) = looks.sum(&:requests_count).fdiv(looks.size)
+      def mean(looks, &) = looks.sum(&).fdiv(looks.size)
 
-      # Of a process without fellows: while it had what is configured.
+      # The most that any had: of looks that follow each other for minutes, some have a queue.
       def queued_before = baseline.map(&:queued_count).max || 0
 
       def harm
-        canary = @plan.counted(@readings, @period).filter_map { |reading| reading.worker(@canary) }
-        return if canary.empty? || baseline.empty?
-        errors(canary) || starved(canary) || slow(canary)
+        return if counted.empty? || baseline.empty?
+        errors(counted) || starved(counted) || slow(counted)
       end
 
-      # @return [Array<WorkerReading>] what the canary is held against: its fellows in the same seconds; a single
-      #   process itself, in the last period before with what is configured
-      def baseline
-        @baseline ||= if @plan.alone?
-          period = (@period - 1).downto(0).find { |one| @plan.canary(one).nil? }
-          period ? @plan.counted(@readings, period).flat_map(&:workers) : []
-        else
-          @plan.counted(@readings, @period).flat_map { |reading| reading.workers_of(@plan.pids - [@canary]) }
-        end
+      # @return [Array<WorkerReading>] the canaries'
+      def counted
+        @counted ||= @plan.counted(@readings, @period).flat_map { |reading| reading.workers_of(@canaries) }
       end
 
       def sides(canary) = [baseline, canary]

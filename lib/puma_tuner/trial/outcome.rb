@@ -62,6 +62,7 @@ module PumaTuner
       # @param readings [Array<Reading>]
       def initialize(plan, readings)
         @plan = plan
+        @readings = readings
         @used = readings.flat_map(&:workers).flat_map { |one| one.endpoints.values }
           .flat_map { |histogram| histogram.counts.map(&:first) }.uniq.sort
         @pairs = (plan.alone? ? in_turns(readings) : side_by_side(readings)).select { |pair| pair.all?(&:usable?) }
@@ -89,6 +90,18 @@ module PumaTuner
         end
       end
 
+      # Of one canary for one period, in parts of it: what makes that worker unlike its fellows is in the ratio.
+      #
+      # @return [Stats::Estimate, nil] p99 of the last period's canary over the others'; nil of too few looks
+      def p99_ratio
+        pairs = parts.select { |pair| pair.all?(&:usable?) }
+        return if pairs.empty?
+        row = Fleet::Comparer.new(*pairs.transpose, [*0...pairs.size], days: true, random: Random.new(SEED),
+          metrics: Fleet::Measured::ALL.select { |metric| metric.name == "p99" }).rows.first
+        return if row.reason
+        row.adjusted || row.ratio
+      end
+
       # @return [Fleet::MixShift, nil] see Outcome
       def mix
         return if @pairs.empty?
@@ -105,6 +118,17 @@ module PumaTuner
         size = (!@plan.alone? && @plan.pids.size == 2 && @pairs.size >= 2 * Plan::BLOCKS_MIN) ? 2 : 1
         Array.new(@pairs.size) { |place| place / size }
       end
+
+      # @return [Array<Array(Span, Span)>]
+      def parts
+        period = @plan.periods_count - 1
+        own, tried = [@plan.alone? ? period - 1 : period, period].map { |one| sliced(@plan.counted(@readings, one)) }
+        canary = [@plan.canary(period)]
+        fellows = @plan.alone? ? canary : @plan.pids - canary
+        own.zip(tried).filter_map { |one, other| [span(one, fellows), span(other, canary)] if one && other }
+      end
+
+      def sliced(counted) = counted.each_slice([counted.size.fdiv(Plan::BLOCKS_MIN).ceil, 1].max).to_a
 
       def side_by_side(readings)
         Array.new(@plan.periods_count) { |period|

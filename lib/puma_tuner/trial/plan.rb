@@ -4,7 +4,7 @@ module PumaTuner
   module Trial
     # What is tried, on whom and when: all that a decision rests on besides the readings.
     #
-    # threads_count: that is tried; configured: [minimum, maximum]; pids: of the workers
+    # threads_count: that is tried; configured: [minimum, maximum] of those that do not try it; pids: of the workers
     # periods_count, period_s: how often the role goes to the next worker, and how long each has it
     # settle_s: of each period left out, in which pools change and requests of before end
     # memory_limit_bytes: of the control group, nil without one
@@ -46,13 +46,21 @@ module PumaTuner
       end
 
       def self.too_large(server, states, threads_count)
-        more_count = threads_count - states.first[:configured].last
         limit_bytes = server.memory_limit_bytes or return
         used_bytes = server.all_memory_bytes(states.map { |one| one[:pid] })
-        return if more_count <= 0 || used_bytes + more_count * self::THREAD_BYTES < limit_bytes
+        return if bears?(threads_count - states.first[:configured].last, used_bytes:, limit_bytes:)
         "the server's processes use #{Units.mebibytes(used_bytes)} of #{Units.mebibytes(limit_bytes)}"
       end
       private_class_method :too_many, :too_large
+
+      # @param more_count [Integer] threads that come, of all processes together
+      # @param used_bytes [Integer, nil]
+      # @param limit_bytes [Integer, nil] of the control group, nil without one
+      # @return [Boolean] whether there is memory for them
+      def self.bears?(more_count, used_bytes:, limit_bytes:)
+        more_count <= 0 || limit_bytes.nil? || used_bytes.nil? ||
+          used_bytes + more_count * self::THREAD_BYTES < limit_bytes
+      end
 
       # @param duration_s [Numeric] of the whole trial
       # @param pids [Array<Integer>]
@@ -67,7 +75,15 @@ module PumaTuner
           settle_s: [self::SETTLE_S, duration_s / count / 3.0].min, memory_limit_bytes:)
       end
 
+      # @param pids [Array<Integer>]
+      # @return [Plan] of watching for once, when all of them have a number that one has tried
+      def self.of_all(threads_count, pids:, **) =
+        new(threads_count:, configured: [threads_count, threads_count].freeze, pids:, periods_count: 1, **)
+
       def duration_s = periods_count * period_s
+
+      # @return [Boolean] whether all workers have what is tried, so that there is nobody beside them
+      def all? = configured == [threads_count, threads_count]
 
       # @return [Integer, nil] nil when the trial is over
       def period_at(at_s) = (at_s / period_s).floor.then { |number| number if number < periods_count }

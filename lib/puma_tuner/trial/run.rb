@@ -24,6 +24,9 @@ module PumaTuner
         @readings = []
       end
 
+      # @return [Array<Reading>] so far
+      attr_reader :readings
+
       # @yieldparam reading [Reading]
       # @yieldparam period [Integer]
       # @return [Outcome]
@@ -43,16 +46,18 @@ module PumaTuner
       #
       # @param base [Hash{Integer => Integer}] threads of those that are not the canary, where that is not what is
       #   configured
+      # @param before [Array<WorkerReading>, nil] see Decision.of
       # @yieldparam reading [Reading]
       # @yieldparam period [Integer]
       # @return [Statement, nil] why it ended before its time
-      def watch(base: {})
+      def watch(base: {}, before: nil)
+        @server.forget
         @began_s = @clock.call
         while (period = @plan.period_at(passed_s))
           return Statement.of(:server_gone) unless @server.there?
           @server.order(base.merge(@plan.order(period)))
           @readings << (reading = @server.take(passed_s))
-          decision = Decision.of(@plan, @readings)
+          decision = Decision.of(@plan, @readings, before:)
           @journal.look(reading, decision)
           return decision if decision
           yield(reading, period) if block_given?

@@ -8,11 +8,14 @@ module PumaTuner
     # metric: "p99" or "throughput", of the forecasts; ratios: {threads => Estimate} over the present number, as costs
     #   (of the throughput the inverse): below 1 is better; requests_count: recorded, on which they rest
     # why_not: why there is no forecast, a word, or nil
+    # workers_count, memory_bytes, memory_limit_bytes: how many serve, what all processes use together, and what their
+    #   control group may; bytes are nil where nothing limits them
     # youngest_s: age of the youngest process; step_s, direction: when the last step was made and whether it went up (1)
     #   or down (-1), nil before any; served_count: requests since then
     # refused: {threads => seconds until which they are not tried again}, as they did harm
     Situation = Document.define(:at_s, :threads_count, :least, :most, :metric, :ratios, :requests_count, :why_not,
-      :youngest_s, :step_s, :direction, :served_count, :refused, nested: {ratios: {String => Stats::Estimate}}) do
+      :workers_count, :memory_bytes, :memory_limit_bytes, :youngest_s, :step_s, :direction, :served_count, :refused,
+      nested: {ratios: {String => Stats::Estimate}}) do
       # Keys are numbers, and JSON has texts.
       def self.from_document(fields)
         read = super
@@ -20,8 +23,8 @@ module PumaTuner
       end
     end
 
-    # Decides on the next step of `auto`, a pure function: one thread at a time towards a number whose forecast is
-    # surely better, and otherwise nothing, with the reason.
+    # Decides on the next step of `auto`, and what follows from its trial: pure functions. It goes one thread at a time
+    # towards a number whose forecast is surely better, and otherwise does nothing, with the reason.
     class Step
       # How many cool-downs pass before a step: down less fast than up, as too few threads hurt more than too many; back
       # the way it came only after that much, so that it does not swing; and a number that did harm.
@@ -33,10 +36,34 @@ module PumaTuner
       # So many requests a minute of cool-down say whether the last step was right.
       REQUESTS_PER_MIN = 1_000
 
-      # @param situation [Situation]
-      # @param cool_down_s [Numeric]
-      # @return [Statement] :step with "to", or why nothing is done
-      def self.of(situation, cool_down_s:) = new(situation, cool_down_s).call
+      class << self
+        # @param situation [Situation]
+        # @param cool_down_s [Numeric]
+        # @return [Statement] :step with "to", or why nothing is done
+        def of(situation, cool_down_s:) = new(situation, cool_down_s).call
+
+        # @param step [Statement] that was tried
+        # @param mode [Symbol] of Automatic::MODES
+        # @param plan [Plan] of its trial
+        # @param readings [Array<Reading>] of it
+        # @param ended [Statement, nil] why it ended before its time
+        # @return [Statement] :undone, :tried or :stepped
+        def outcome(step, mode:, plan:, readings:, ended:)
+          to, ratio, metric = step.facts.values_at("to", "ratio", "metric")
+          ended ||= Decision.few(plan, readings)
+          return Statement.of(:undone, to:, ended:) if ended
+          return Statement.of(:tried, to:, ratio:, metric:) if mode == :trial
+          Statement.of(:stepped, to:, ratio:, metric:, measured: Spans.new(plan, readings).p99_ratio)
+        end
+
+        # @param plan [Plan] of watching all workers after a step
+        # @param ended [Statement, nil] why that ended before its time
+        # @return [Statement] :kept or :taken_back
+        def watched(plan, ended)
+          return Statement.of(:kept, to: plan.threads_count) unless ended
+          Statement.of(:taken_back, to: plan.threads_count, ended:)
+        end
+      end
 
       def initialize(situation, cool_down_s)
         @now = situation
@@ -51,7 +78,7 @@ module PumaTuner
         return none unless target
         to = @now.threads_count + direction_to(target)
         return Statement.of(:refused, to:, seconds: @now.refused[to] - @now.at_s) if refused?(to)
-        resting(to) || Statement.of(:step, to:, target:, ratio:, metric: @now.metric)
+        resting(to) || short_of_memory(to) || Statement.of(:step, to:, target:, ratio:, metric: @now.metric)
       end
 
       private
@@ -81,6 +108,13 @@ module PumaTuner
         needed_count = (REQUESTS_PER_MIN * @cool_down_s / 60.0).round
         return if @now.served_count >= needed_count
         Statement.of(:few_requests, requests_count: @now.served_count, needed_count:, to:)
+      end
+
+      # All workers are to have it.
+      def short_of_memory(to)
+        used_bytes, limit_bytes = @now.memory_bytes, @now.memory_limit_bytes
+        return if Plan.bears?((to - @now.threads_count) * @now.workers_count, used_bytes:, limit_bytes:)
+        Statement.of(:memory, to:, used_bytes:, limit_bytes:)
       end
 
       def rests(direction)

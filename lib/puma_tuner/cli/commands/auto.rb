@@ -48,9 +48,15 @@ module PumaTuner
 
       def say_last
         count = @automatic.threads_count or return
+        out.puts(["It ended with #{Units.counted(count, "thread")}.", *keeping(count),
+          "All processes get what is configured again."].join(" "))
+      end
+
+      def keeping(count)
+        return if count == @automatic.configured.last
         threads = PumaTuner::Trial::Outcome.threads_kept(@automatic.configured, count)
-        keep = " To keep them: threads #{threads.join(", ")} in config/puma.rb." if count != @automatic.configured.last
-        out.puts("It ended with #{Units.counted(count, "thread")}.#{keep} All processes get what is configured again.")
+        ["To keep them: threads #{threads.join(", ")} in config/puma.rb.",
+          *PumaTuner::Report::TrialWords.measured(@automatic.given)]
       end
     end
   end

@@ -1,0 +1,259 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "support/trials_made"
+require "tempfile"
+
+# What `auto` does of what it sees: a server is played, second by second, on a clock of its own.
+class TrialAutomaticTest < TunerTest
+  include TrialsMade
+
+  COOL_DOWN_S = 20
+
+  # Whoever has such a clock passes time on it, and waits for nothing.
+  module Pausing
+    def sleep(seconds) = (played = Thread.current[:played]) ? played.pass(seconds) : super
+  end
+  Trial::Run.prepend(Pausing)
+  Trial::Automatic.prepend(Pausing)
+
+  # Obeys at once, and serves what a block says.
+  class PlayedServer
+    include TrialsMade
+
+    attr_accessor :now_s, :youngest_s, :states, :memory_limit_bytes, :all_bytes
+    attr_reader :ordered, :forgotten_count
+
+    # @yieldparam pid [Integer]
+    # @yieldparam threads_count [Integer] that it has
+    # @yieldreturn [Hash] of TrialsMade#worker
+    def initialize(pids, configured: [3, 3], &serves)
+      @states = pids.map { |pid| state(pid, configured) }
+      @serves = serves
+      @now_s, @youngest_s, @ordered, @events, @forgotten_count, @gone = 0.0, 900.0, {}, [], 0, false
+    end
+
+    def state(pid, configured = [3, 3]) = {pid:, configured:, least: 1, most: 8, automatic: true, connections_count: nil}
+
+    def pass(seconds)
+      @now_s += seconds
+      @youngest_s += seconds
+      due, @events = @events.partition { |at_s, _| at_s <= @now_s }
+      due.each { |_, event| event.call }
+    end
+
+    # @param at_s [Numeric] when it is to happen
+    def at(at_s, &event) = @events << [at_s, event]
+
+    # @param pids [Hash{Integer => Integer}] who comes in whose place
+    def replace(pids)
+      @states = @states.map { |one| pids[one[:pid]] ? state(pids[one[:pid]]) : one }
+      @youngest_s = 0.0
+    end
+
+    def ready_states = @states
+
+    def there? = !@gone
+
+    def leader_pid = 7
+
+    def hold = yield
+
+    def order(threads) = @ordered = threads
+
+    def forget
+      @forgotten_count += 1
+      @since_s = nil
+    end
+
+    def all_memory_bytes(_pids) = @all_bytes
+
+    def take(at_s)
+      since_s, @since_s = @since_s || at_s, at_s
+      workers = @states.map do |one|
+        threads = @ordered[one[:pid]] || one[:configured].last
+        worker(one[:pid], threads:, **@serves.call(one[:pid], threads))
+      end
+      Trial::Reading.new(at_s:, since_s:, workers:, memory_bytes: nil)
+    end
+  end
+
+  def ratio(value) = Stats::Estimate.new(value:, low: value * 0.9, high: value * 1.1, level_ratio: 0.95, samples_count: 5)
+
+  # @param better [Integer, nil] a number whose forecast is better
+  # @return [Hash] as Forecaster has it
+  def found(better, cpu_s: 0.0) = {metric: "p99", ratios: better ? {better => ratio(0.5)} : {}, requests_count: 2_000, why_not: nil, cpu_s:}
+
+  # Until the clock has passed so many seconds; a forecast takes ten.
+  #
+  # @return [Array<Trial::Automatic::Told>] which a replay says, too
+  def told(server, seconds:, mode: :auto, better: 4, **)
+    forecast = lambda do |count, _|
+      server.pass(10)
+      found((count < better) ? better : nil, **)
+    end
+    Tempfile.create("journal") do |file|
+      @automatic = Trial::Automatic.new(server, mode:, cool_down_s: COOL_DOWN_S, forecast:, journal: Trial::AutomaticJournal.new(file),
+        clock: server.method(:now_s))
+      list = []
+      Thread.current[:played] = server
+      @automatic.call(duration_s: seconds) { |one| list << one }
+      assert_equal list, Trial::AutomaticJournal.read(file.path).replay
+      @text = File.read(file.path)
+      list
+    end
+  ensure
+    Thread.current[:played] = nil
+  end
+
+  def kinds(list) = list.map { |one| one.statement.kind }
+
+  test "a number that does one worker no harm is given to all, watched, and kept" do
+    server = PlayedServer.new([11, 12]) { {} }
+    list = told(server, seconds: 60)
+    assert_equal %i[stepped kept], kinds(list).first(2)
+    assert_equal [4, 4], list.first(2).map(&:threads_count)
+    assert_in_delta COOL_DOWN_S, list[1].at_s - list[0].at_s, 2
+    assert_equal 2, server.forgotten_count, "each counts anew"
+    assert_equal [3, 4], [@automatic.given.from, @automatic.given.to]
+    assert_equal @automatic.given.measured, list.first.statement.facts["measured"]
+    assert_match(/Measured on one worker, instead of 3 threads: a p99 of 1.00x \(1.00–1.00\)/, Report::TrialWords.measured(@automatic.given))
+  end
+
+  test "where the canary or its fellows have too few requests nothing is adopted, and the number is left for a time" do
+    [[20, 1], [1, 20]].each do |mine, others|
+      %i[trial auto].each do |mode|
+        server = PlayedServer.new([11, 12]) { |pid, _| {latencies_ms: [10] * ((pid == 11) ? mine : others)} }
+        list = told(server, seconds: 60, mode:)
+        assert_equal %i[undone refused], kinds(list).first(2)
+        assert_equal "few_requests", list.first.statement.facts.dig("ended", "kind")
+        assert_equal [3], list.map(&:threads_count).uniq
+      end
+    end
+    silent = PlayedServer.new([11, 12]) { {threads: 2} }
+    assert_equal :undone, told(silent, seconds: 30).first.statement.kind
+  end
+
+  # @yieldparam all [Boolean] whether it is all workers who have more than three
+  def harmful_to_all
+    server = PlayedServer.new([11, 12]) { yield(server.ordered.values_at(11, 12) == [4, 4]) }
+  end
+
+  test "what harms when all workers have it is taken back, and refused" do
+    {slow: {latencies_ms: [90] * 20}, errors: {errors: 3}, starved_pool: {pool_ms: 90}, queue: {queued_count: 30}}.each do |kind, harm|
+      server = harmful_to_all { |all| all ? harm : {} }
+      list = told(server, seconds: 60)
+      assert_equal %i[stepped taken_back refused], kinds(list).first(3), kind
+      assert_equal kind.name, list[1].statement.facts.dig("ended", "kind")
+      assert_equal [4, 3, 3], list.first(3).map(&:threads_count)
+      assert_operator list[1].at_s - list[0].at_s, :<, COOL_DOWN_S
+      assert_nil @automatic.given
+    end
+  end
+
+  test "a step that is taken back leaves the one before" do
+    server = PlayedServer.new([11, 12]) { (server.ordered.values_at(11, 12) == [5, 5]) ? {errors: 3} : {} }
+    list = told(server, seconds: 150, better: 5)
+    assert_equal %i[stepped kept stepped taken_back], kinds(list).grep(/stepped|kept|taken_back/)
+    assert_equal [4, 4], [@automatic.threads_count, @automatic.given.to]
+  end
+
+  test "a journal in which that is otherwise is not taken for the same" do
+    told(harmful_to_all { |all| all ? {errors: 3} : {} }, seconds: 60)
+    Tempfile.create("journal") do |file|
+      lines = @text.lines
+      place = lines.index { |line| line.include?('"stepped"') }
+      {lines.reject.with_index { |_, at| at.between?(0, place) && at.positive? } => /does not fit together/,
+       lines.map { |line| line.gsub('"errors_count":3', '"errors_count":0') } => /ends a trial of 4 threads otherwise/}.each do |other, words|
+        File.write(file.path, other.join)
+        assert_match(words, assert_raises(InvalidMeasurement) { Trial::AutomaticJournal.read(file.path).replay }.message)
+      end
+    end
+  end
+
+  test "processes that come together are a new server: all have what is configured, and what was learned is forgotten" do
+    {[21, 22, 13] => {11 => 21, 12 => 22}, [21, 22, 23] => {11 => 21, 12 => 22, 13 => 23}}.each do |pids, replaced|
+      server = PlayedServer.new([11, 12, 13]) { {} }
+      server.at(55) { server.replace(replaced) }
+      list = told(server, seconds: 80)
+      assert_equal %i[stepped kept restarted], kinds(list).first(3)
+      assert_equal({"come" => replaced.size, "all" => 3}, list[2].statement.facts)
+      assert_equal :deployed, kinds(list)[3]
+      assert_equal [3, nil, 0], [list[3].threads_count, list[3].situation.step_s, list[3].situation.served_count - 2_000]
+      assert_empty list[3].situation.refused
+      assert_equal pids, server.states.map { |one| one[:pid] }
+    end
+  end
+
+  test "what was refused before a restart may be tried after it" do
+    server = harmful_to_all { |all| all ? {errors: 3} : {} }
+    server.at(60) { server.replace(11 => 21, 12 => 22) }
+    assert_equal %i[stepped taken_back refused], kinds(list = told(server, seconds: 130)).first(3)
+    assert_includes kinds(list.drop_while { |one| one.statement.kind != :restarted }), :stepped
+  end
+
+  test "a server that is configured otherwise is a new one, too" do
+    server = PlayedServer.new([11, 12]) { {} }
+    server.at(55) { server.states = [server.state(11, [2, 2]), server.state(12, [2, 2])] }
+    list = told(server, seconds: 60)
+    assert_equal [%i[stepped kept restarted], 2], [kinds(list), list.last.threads_count]
+    assert_equal [2, 2], @automatic.configured
+  end
+
+  test "a worker that comes alone gets the number in force when it is a cool-down old" do
+    server = PlayedServer.new([11, 12]) { {} }
+    orders = {}
+    server.at(55) { server.replace(12 => 22) }
+    [60, 72, 90].each { |at_s| server.at(at_s) { orders[at_s] = @automatic.send(:order) } }
+    list = told(server, seconds: 90)
+    assert_equal %i[stepped kept deployed], kinds(list).first(3)
+    refute_includes kinds(list), :restarted
+    assert_equal [4], list.map(&:threads_count).uniq
+    assert_equal({60 => {11 => 4, 12 => 4}, 72 => {11 => 4, 12 => 4}, 90 => {11 => 4, 22 => 4}}, orders)
+  end
+
+  test "a phased restart, a worker after the other, ends with what is configured" do
+    server = PlayedServer.new([11, 12]) { {} }
+    server.at(55) { server.replace(11 => 21) }
+    server.at(70) { server.replace(12 => 22) }
+    list = told(server, seconds: 90)
+    assert_equal %i[stepped kept deployed restarted], kinds(list).first(4)
+    assert_equal 3, list[3].threads_count
+  end
+
+  test "workers that are replaced while they are watched take the number back, and do not refuse it" do
+    server = PlayedServer.new([11, 12]) { {} }
+    server.at(38) { server.replace(12 => 22) }
+    list = told(server, seconds: 60)
+    assert_equal %i[stepped taken_back deployed], kinds(list).first(3)
+    assert_equal [3, {}], [list[2].threads_count, list[2].situation.refused]
+  end
+
+  test "no step is tried that memory is too short for" do
+    server = PlayedServer.new([11, 12]) { {} }
+    server.memory_limit_bytes, server.all_bytes = 1_000 * Units::MIB, 940 * Units::MIB
+    assert_equal %i[memory], kinds(told(server, seconds: 60)).uniq
+    server = PlayedServer.new([11, 12]) { {} }
+    server.memory_limit_bytes, server.all_bytes = 1_000 * Units::MIB, 935 * Units::MIB
+    assert_equal :stepped, kinds(told(server, seconds: 60)).first
+  end
+
+  test "forecasts that take long are made less often, and the number in force is ordered meanwhile" do
+    server = PlayedServer.new([11, 12]) { {} }
+    list = told(server, seconds: 400, mode: :observe, cpu_s: 2.0)
+    assert_equal [10, 110, 210, 310], list.map { |one| one.at_s.round }
+    assert_in_delta 400, server.now_s, 11
+  end
+
+  test "a forecast is computed in a process of its own that gives way, and which may be killed" do
+    server = PlayedServer.new([11]) { {} }
+    forecaster = Trial::Forecaster.new(server, window_s: 0)
+    found = forecaster.send(:beside) { [Process.getpriority(Process::PRIO_PROCESS, 0), Process.pid] }
+    assert_equal ServerForecast::NICEST, found.first
+    refute_equal Process.pid, found.last
+    refute_equal ServerForecast::NICEST, Process.getpriority(Process::PRIO_PROCESS, 0)
+    assert_nil forecaster.send(:beside) { Process.kill(:KILL, Process.pid) && sleep }
+    assert_raises(InvalidMeasurement) { forecaster.send(:beside) { raise InvalidMeasurement, "no" } }
+    assert_raises(Errno::ECHILD) { Process.wait(found.last) }
+  end
+end
