@@ -51,7 +51,10 @@ class TrialAutomaticTest < TunerTest
       @youngest_s = 0.0
     end
 
-    def ready_states = @states
+    # @return [Boolean] whether a worker boots
+    attr_writer :boots
+
+    def ready_states = @boots ? raise(Trial::Server::Booting, "a worker boots") : @states
 
     def there? = !@gone
 
@@ -163,7 +166,7 @@ class TrialAutomaticTest < TunerTest
     Tempfile.create("journal") do |file|
       lines = @text.lines
       place = lines.index { |line| line.include?('"stepped"') }
-      {lines.reject.with_index { |_, at| at.between?(0, place) && at.positive? } => /does not fit together/,
+      {[lines.first, *lines.drop(place + 1)] => /does not fit together/,
        lines.map { |line| line.gsub('"errors_count":3', '"errors_count":0') } => /ends a trial of 4 threads otherwise/}.each do |other, words|
         File.write(file.path, other.join)
         assert_match(words, assert_raises(InvalidMeasurement) { Trial::AutomaticJournal.read(file.path).replay }.message)
@@ -219,6 +222,18 @@ class TrialAutomaticTest < TunerTest
     list = told(server, seconds: 90)
     assert_equal %i[stepped kept deployed restarted], kinds(list).first(4)
     assert_equal 3, list[3].threads_count
+  end
+
+  test "a worker may boot for longer than a cool-down: nothing is done, and no forecast made, until it serves" do
+    server = PlayedServer.new([11, 12]) { {} }
+    server.at(10) { server.boots = true }
+    server.at(10 + 3 * COOL_DOWN_S) { server.boots = false }
+    list = told(server, seconds: 100)
+    assert_operator list.first.at_s, :>, 10 + 3 * COOL_DOWN_S
+    assert_equal :stepped, list.first.statement.kind
+    server = PlayedServer.new([11, 12]) { {} }
+    server.boots = true
+    assert_raises(UsageError) { told(server, seconds: 10) }
   end
 
   test "workers that are replaced while they are watched take the number back, and do not refuse it" do

@@ -121,6 +121,7 @@ module PumaTuner
       # @return [Float] seconds until the next one
       def round(&)
         @alive_s = began_s = @clock.call
+        @server.ready_states # while a process boots, a forecast would be for nothing
         found = @forecast.call(@threads_count, (@least..@most).to_a)
         states = @server.ready_states
         return 0.0 if restarted?(states, &)
