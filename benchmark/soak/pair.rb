@@ -35,6 +35,10 @@ module Soak
     # Quiet phases, in which workers live and their memory is compared, and rough ones, in turn. Of a quiet phase, the first part is a warm-up.
     QUIET_RATIO = 0.55
     WARM_UP_RATIO = 0.4
+
+    # By the process's memory every ten seconds, two and a half minutes long: with the probe a worker grows by 4 MiB until the 20th second, then as
+    # one without it does.
+    WARM_UP_MIN_S = 30
     ROUND_S = 600
 
     # With Ruby 3.4 a fork sometimes hangs, without the probe, too: in `after_fork_ruby`, at a lock that another thread had. Its worker would end half a minute late.
@@ -114,9 +118,10 @@ module Soak
 
     def quiet(seconds)
       @say.call("a quiet phase of #{seconds.round} s")
-      sleep(seconds * WARM_UP_RATIO)
+      warm_up_s = [seconds * WARM_UP_RATIO, [WARM_UP_MIN_S, seconds].min].max
+      sleep(warm_up_s)
       before = @servers.transform_values(&:memory)
-      sleep(seconds * (1 - WARM_UP_RATIO))
+      sleep(seconds - warm_up_s)
       @servers.each do |name, server|
         after = server.memory
         before[name].each { |pid, bytes| @growth[name] << [bytes, after[pid]] if after[pid] }

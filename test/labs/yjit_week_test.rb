@@ -6,7 +6,7 @@ PumaTuner::Lab.find("yjit_week")
 
 # The published weeks through a real Prometheus.
 class YjitWeekTest < TunerTest
-  time_limit 200
+  time_limit 600
 
   YjitWeek = PumaTuner::Labs::YjitWeek
 
