@@ -47,7 +47,9 @@ module AdviceCheck
       luckiest of a dozen settings looks better than any is. (What is chosen so is at times not the best, but one that is as good as it for all that can be measured.) The *A/A pair* is a second server at the
       good setting, measured like any other. **Met**: the middle is within 5%, and the interval does not reach beyond
       #{(100 * (Case::WITHIN_RATIO * Case::NOISE_RATIO - 1)).round}%, nor that of the A/A pair beyond #{(100 * (Case::NOISE_RATIO - 1)).round}%. **Missed**: the
-      whole interval lies beyond 5%, less what two equal servers were shown to be apart. All else is **not shown**, which is no success. *No other*: every other setting was left out as behind, so there is nothing to compare the advised one with, and it is met, whatever the A/A pair. *Over the start* is judged alike; a start that does not bear the rate
+      whole interval lies beyond 5%, less what two equal servers were shown to be apart. All else is **not shown**, which is no success.
+      *No other*: every other setting was left out as behind, so there is nothing to compare the advised one with, and it is met, whatever the A/A
+      pair. *Over the start* is judged alike; a start that does not bear the rate
       can't get worse, and advice to stay changes nothing.
     TEXT
 

@@ -36,8 +36,8 @@ module Soak
     QUIET_RATIO = 0.55
     WARM_UP_RATIO = 0.4
 
-    # By the process's memory every ten seconds, two and a half minutes long: with the probe a worker grows by 4 MiB until the 20th second, then as
-    # one without it does.
+    # RSS, read every ten seconds for two and a half minutes: with the probe a worker grew by 4 MiB until the 20th second, and
+    # by at most 2.4 MiB in the two minutes after that.
     WARM_UP_MIN_S = 30
     ROUND_S = 600
 
@@ -118,10 +118,9 @@ module Soak
 
     def quiet(seconds)
       @say.call("a quiet phase of #{seconds.round} s")
-      warm_up_s = [seconds * WARM_UP_RATIO, [WARM_UP_MIN_S, seconds].min].max
-      sleep(warm_up_s)
+      sleep([seconds * WARM_UP_RATIO, WARM_UP_MIN_S].max)
       before = @servers.transform_values(&:memory)
-      sleep(seconds - warm_up_s)
+      sleep(seconds * (1 - WARM_UP_RATIO))
       @servers.each do |name, server|
         after = server.memory
         before[name].each { |pid, bytes| @growth[name] << [bytes, after[pid]] if after[pid] }

@@ -228,7 +228,10 @@ class PredictCommandTest < TunerTest
     {
       %w[--percentiles 100] => /"100" is not a percentile/, %w[--percentiles often] => /"often" is not a percentile/, ["--capacity", "--slo", "95% < soon"] => /--slo "95% < soon": that is no goal; write PERCENT% < TIME/,
       ["--slo", "95% < 60ms"] => /--slo "95% < 60 ms": that is for a search; add --capacity/, %w[--capacity --slo] => /--slo needs a value/,
-      %w[--at 10/s] => /--at: that is for a search; add --capacity/, %w[--memory 1GiB] => /--memory: that is for a search/, %w[--db-connections 9] => /--db-connections: that is for a search/, %w[--capacity --at often] => /--at often: write requests per second/,
+      %w[--at 10/s] => /--at: that is for a search; add --capacity/,
+      %w[--memory 1GiB] => /--memory: that is for a search/,
+      %w[--db-connections 9] => /--db-connections: that is for a search/,
+      %w[--capacity --at often] => /--at often: write requests per second/,
       %w[--rate 0] => /--rate 0: write requests per second/, %w[--threads 0] => /--threads 0: write a range/, %w[--arrivals often] => /--arrivals often: write poisson/,
       %w[--what-if cpu(/nope)*2] => %r{there is no endpoint /nope; there is GET /articles, POST /orders}, %w[--what-if disk=1] => /there is no disk/,
       %w[--what-if rate=5 --rate 7] => /the load is set twice, by --what-if and by --rate/, %w[--station disk=5] => /--station disk=5: write a kind of wait \(db, redis, http, file, io, lock, sleep, pool\)/,

@@ -41,7 +41,7 @@ class PerRequestTest < TunerTest
   end
 
   # Puma's own part of a request, up to a millisecond on a busy machine, and what a reading takes.
-  def tolerance_ns(requests_count) = WORK_MS * 1_000_000 * 0.1 + READING_NS.fdiv(requests_count)
+  def tolerance_ns(requests_count) = WORK_MS * 1_000_000 * 0.05 + READING_NS.fdiv(requests_count)
 
   # @return [Array(Integer, Integer)] requests, and nanoseconds of CPU in them
   def served(server) = Net::HTTP.get(URI("#{server.url}/served")).split.map(&:to_i)

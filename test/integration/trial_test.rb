@@ -211,6 +211,8 @@ class TrialCommandTest < TunerTest
       assert_equal [3, 3], max_counts
       refute File.exist?(File.join(@folder, "resize.order"))
     end
-    serving(puma_rb: PUMA_RB.sub(", trial: true", "")) { assert_mistake(/does not allow it, or boots still. Start it with `PumaTuner.run\(trial: true\)`/, trial("--threads", "4")) }
+    serving(puma_rb: PUMA_RB.sub(", trial: true", "")) do
+      assert_mistake(/does not allow it, or is still booting. Start it with `PumaTuner.run\(trial: true\)`/, trial("--threads", "4"))
+    end
   end
 end

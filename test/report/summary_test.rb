@@ -69,7 +69,8 @@ class ReportSummaryTest < TunerTest
 
   test "what comes before threads is told before them, in the title and once, and the setting is the same" do
     usual = TuningFixture.advice_list
-    queries = usual.recommendation.with(rule: "queries", topology: nil, lines: {}, factors: {}, title: PumaTuner::Statement.of(:queries_first, endpoint: "GET /a", count: 20.0))
+    queries = usual.recommendation.with(rule: "queries", topology: nil, lines: {}, factors: {},
+      title: PumaTuner::Statement.of(:queries_first, endpoint: "GET /a", count: 20.0))
     tuning = TuningFixture.tuning(advice_list: usual.with(advice: [queries, *usual.advice]))
     before = points(TuningFixture.tuning)
     told = points(tuning)

@@ -30,7 +30,10 @@ class TrialServerTest < TunerTest
     def -(other) = with(counts: counts.zip(other.counts).map { |one, before| one - before })
   end
 
-  def entry(count) = Entry.new(kind: :request, name: "GET /", counts: [count], histograms: [Probe::Histogram.of([1] * count)], sums: [0] * Probe::Parts::SUMS.size)
+  def entry(count)
+    Entry.new(kind: :request, name: "GET /", counts: [count], histograms: [Probe::Histogram.of([1] * count)],
+      sums: [0] * Probe::Parts::SUMS.size)
+  end
 
   # @param states [Hash{String => Hash, nil}] by name of the ledger
   # @yieldparam server [Trial::Server]
@@ -56,11 +59,13 @@ class TrialServerTest < TunerTest
     [{"0" => nil, "1" => nil}, {}].each do |none|
       serving(none) do |server|
         error = assert_raises(UsageError) { server.states }
-        assert_match(/does not allow it, or boots still\. Start it with/, error.message)
+        assert_match(/does not allow it, or is still booting\. Start it with/, error.message)
         refute_kind_of Trial::Server::Booting, error
       end
     end
-    serving("0" => state(0, configured: nil, why_not: "old_puma")) { |server| assert_match(/can't be resized: old_puma/, assert_raises(UsageError) { server.states }.message) }
+    serving("0" => state(0, configured: nil, why_not: "old_puma")) do |server|
+      assert_match(/can't be resized: old_puma/, assert_raises(UsageError) { server.states }.message)
+    end
   end
 
   test "one that boots is waited for" do

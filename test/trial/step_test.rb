@@ -11,7 +11,8 @@ class TrialStepTest < TunerTest
 
   def situation(**others)
     Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
-      requests_count: 500, why_not: nil, workers_count: 2, memory_bytes: nil, memory_limit_bytes: nil, youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {}, **others)
+      requests_count: 500, why_not: nil, workers_count: 2, memory_bytes: nil, memory_limit_bytes: nil,
+      youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {}, **others)
   end
 
   def decided(**others) = Trial::Step.of(situation(**others), cool_down_s: 60)

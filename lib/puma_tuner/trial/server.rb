@@ -72,7 +72,7 @@ module PumaTuner
       # @raise [UsageError] of a server that may not be resized
       def states
         states = living.map { |path| state(path) }
-        raise UsageError, "the server #{leader_pid} does not allow it, or boots still. #{HOW}" if states.none?
+        raise UsageError, "the server #{leader_pid} does not allow it, or is still booting. #{HOW}" if states.none?
         raise Booting, "a process of the server #{leader_pid} boots; wait until it serves" if states.include?(nil)
         unless states.all? { |one| one[:format] == Probe::Resize::FORMAT }
           raise UsageError, "the server #{leader_pid} runs another version of puma_tuner-probe; " \

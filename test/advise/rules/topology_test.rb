@@ -189,7 +189,8 @@ class TopologyRuleTest < TunerTest
   end
 
   def pool(size, class_name: "ActiveRecord::ConnectionAdapters::ConnectionPool")
-    Probe::LockObservation.new(id: 1, kind: "pool", class_name:, place: "app.rb:3 in show", size:, threads_count: 5, holds_count: 100, hold_ns: 900 * MS, waits_count: 0, wait_ns: 0)
+    Probe::LockObservation.new(id: 1, kind: "pool", class_name:, place: "app.rb:3 in show", size:, threads_count: 5,
+      holds_count: 100, hold_ns: 900 * MS, waits_count: 0, wait_ns: 0)
   end
 
   # @param pools [Array<Probe::LockObservation>] that were watched beside 1x5
@@ -209,7 +210,8 @@ class TopologyRuleTest < TunerTest
   end
 
   test "a pool with a place for each thread, another library's, or none that was watched has no line, nor has advice to stay" do
-    alone = [with_pools(pool(8)), with_pools(pool(5, class_name: "ConnectionPool::TimedStack")), with_pools, with_pools(pool(3), advised: "2x3"), with_pools(pool(2), db_connections_count: 5)]
+    alone = [with_pools(pool(8)), with_pools(pool(5, class_name: "ConnectionPool::TimedStack")), with_pools,
+      with_pools(pool(3), advised: "2x3"), with_pools(pool(2), db_connections_count: 5)]
     assert_equal [["config/puma.rb"]] * 5, alone.map { |advice| advice.lines.keys }
     refute_match(/pool/, alone.flat_map(&:evidence).join)
     assert_equal topology("1x5"), alone.last.topology
