@@ -87,7 +87,7 @@ class AdviceOfAppsTest < TunerTest
         assert_equal({"GET /each" => {"Comment Load" => 40 * 12, "Post Load" => 40}, "GET /together" => {"Post Load" => 40, "Comment Load" => 40}}.transform_values { |counts| counts.sort.to_h },
           queries.transform_values { |counts| counts.sort.to_h })
         told = ask(Advise::Rules::Queries, observation:, of: Model::WorkloadFit.workload(observation), today: "2x2").first
-        assert_equal "GET /each asks the database 13 times: fewer queries before more threads", told.title
+        assert_equal "GET /each asks the database 13 times", told.title
         assert_includes told.evidence, 'A mean request of GET /each makes the query "Comment Load" 12.0 times.'
       end
     end
