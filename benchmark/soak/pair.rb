@@ -7,10 +7,10 @@ require "tmpdir"
 module Soak
   # What came of it.
   #
-  # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [RSS at its
-  #   beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were killed, each with up to
+  # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [RSS without its
+  #   ledger at its beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were killed, each with up to
   #   THREADS requests under way
-  Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes, :lines) do
+  Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes, :ledger_bytes, :lines) do
     # @return [Array<String>] promises that were broken
     def broken
       slack = killed_count * Pair::THREADS
@@ -36,8 +36,7 @@ module Soak
     QUIET_RATIO = 0.55
     WARM_UP_RATIO = 0.4
 
-    # RSS, read every ten seconds for two and a half minutes: with the probe a worker grew by 4 MiB until the 20th second, and
-    # by at most 2.4 MiB in the two minutes after that.
+    # What workers without the probe need until Ruby's heap has its size.
     WARM_UP_MIN_S = 30
     ROUND_S = 600
 
@@ -174,7 +173,7 @@ module Soak
       sleep 1 # the client has its response before the server has recorded it
       growth = @growth.transform_values { |pairs| pairs.map { |before, after| after - before } }
       Result.new(minutes: @minutes, seed: @seed, events: @events, growth_bytes: @growth, counts: @servers.transform_values(&:counts), recorded_count: @servers[:probe].recorded_count,
-        killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]), lines: @servers[:probe].complaints)
+        killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]), ledger_bytes: @servers[:probe].ledger_bytes, lines: @servers[:probe].complaints)
     end
 
     def middle(numbers) = numbers.empty? ? 0 : numbers.sort[numbers.size / 2]
@@ -207,8 +206,14 @@ module Soak
       raise "#{waiting.size} clients of the server in #{@folder} have not ended: #{waiting.first.backtrace.first(3).join(", ")}" if waiting.any?
     end
 
-    # By RSS: while a fork of a request lives, half of a worker's PSS is the child's.
-    def memory = server.serving_pids.to_h { |pid| [pid, PumaTuner::Probe::Processes.memory(pid)[:rss_bytes]] }.compact
+    # By RSS: while a fork of a request lives, half of a worker's PSS is the child's. Without the ledger: it has its size from the beginning,
+    # and its pages come to a worker's RSS as requests fill it for the first time (8.6 MiB in 20 s here), later the fewer there are.
+    #
+    # @return [Hash{Integer => Integer}] each worker's bytes
+    def memory = server.serving_pids.to_h { |pid| [pid, resident(pid, own: true)] }.compact
+
+    # @return [Integer] bytes of the largest ledger that a worker has in its RSS
+    def ledger_bytes = server.serving_pids.filter_map { |pid| resident(pid, own: false) }.max.to_i
 
     # @raise [RuntimeError] when the server has ended, with the last that it said
     def signal(name)
@@ -265,6 +270,14 @@ module Soak
     def complaints = File.readlines(File.join(server.directory, "server.log"), chomp: true).grep(/puma_tuner:|\[BUG\]|Segmentation/).uniq.first(5)
 
     private
+
+    # @return [Integer, nil] bytes; nil: it has ended
+    def resident(pid, own:)
+      mappings = File.read("/proc/#{pid}/smaps").split(/^(?=\h+-\h+ )/)
+      mappings.reject { |mapping| mapping.lines.first.match?(/\.ledger\b/) == own }.sum { |mapping| mapping[/^Rss: +(\d+)/, 1].to_i << 10 }
+    rescue SystemCallError
+      nil
+    end
 
     def last_lines = File.readlines(File.join(server.directory, "server.log")).last(30).join
 

@@ -11,7 +11,7 @@ class SoakTest < TunerTest
   def result(**changes)
     counts = {probe: Soak::Counts.new(1_000, 990, 12), none: Soak::Counts.new(1_100, 1_100, 0)}
     Soak::Result.new(minutes: 3, seed: 1, events: {kill_worker: 2}, growth_bytes: {probe: [[1 << 20, 2 << 20]], none: [[1 << 20, 2 << 20]]}, counts:, recorded_count: 1_000, killed_count: 2,
-      own_growth_bytes: 0, lines: [], **changes)
+      own_growth_bytes: 0, ledger_bytes: 8 << 20, lines: [], **changes)
   end
 
   test "a request that is lost, or counted twice, a worker that grows and a server that complains break a promise" do
@@ -26,6 +26,7 @@ class SoakTest < TunerTest
     page = Soak::Page.new(machine: PumaTuner::Probe::MachineFacts.read, result:).to_s
     assert_match(/All promises were kept/, page)
     assert_match(/kill worker 2/, page)
+    assert_match(/8192 KiB were in a worker's RSS/, page)
   end
 
   # Its first three events are a restart in place, a reader that is killed, and a burst.
