@@ -2,8 +2,8 @@
 
 require "minitest"
 
-# Of a long run the end is what is read, and often all that is kept. So it ends with the slowest tests, then each failed one in a few lines,
-# then the one line of the sum; what was told of each failure in full stands before.
+# Of a long run the end is what is read, and often all that is kept. So it ends with the slowest tests, then those that passed only when they
+# were run again and each failed one in a few lines, then the one line of the sum; what was told of each failure in full stands before.
 class LastLines < Minitest::SummaryReporter
   SLOWEST_COUNT = 20
 
@@ -22,9 +22,13 @@ class LastLines < Minitest::SummaryReporter
     (@times ||= []) << [result.time, "#{result.class_name}##{result.name}"]
   end
 
+  # @param result [Minitest::Result] of the first time, which failed
+  def passed_again(result) = (@passed_again ||= []) << result
+
   def aggregated_results(io)
     super
     io.puts("Slowest:", slowest, "")
+    io.puts("Passed when run again, alone; at first it said:", @passed_again.map { |result| in_short(result) }, "") if @passed_again
     failed = results.reject(&:skipped?)
     io.puts("Failed:", failed.map { |result| in_short(result) }, "") if failed.any?
     io

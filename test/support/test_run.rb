@@ -7,8 +7,12 @@ require "support/test_process"
 
 # Runs files of tests, each in a process of its own, half again as many beside each other as there are cores,
 # as most of them wait for servers half of their time; those that are timed come last, one at a time.
-# All that they tell is one report.
+# All that they tell is one report. A test that failed is run once more when nothing else runs any more: one that passes then
+# was disturbed by other work, or fails by chance, and the report names it with what it said at first.
 class TestRun
+  # A run with more failures than that is told as it is: no chance makes so many.
+  AGAIN_MAX_COUNT = 8
+
   # What processes have to end in, when a run is interrupted.
   END_S = 15
 
@@ -20,12 +24,15 @@ class TestRun
   def initialize(files, arguments: [], processes_count: (Etc.nprocessors * 1.5).ceil, **for_processes)
     options = Minitest.process_args(arguments.dup)
     @files = files
-    @arguments = [*arguments, "--seed", options.fetch(:seed).to_s]
+    @seed = options.fetch(:seed).to_s
+    @arguments = [*arguments, "--seed", @seed]
     @processes_count = processes_count
     @for_processes = for_processes
-    @reporter = Minitest::CompositeReporter.new(*[LastLines, Minitest::ProgressReporter].map { |reporter| reporter.new(options.fetch(:io), options) })
+    @last_lines = LastLines.new(options.fetch(:io), options)
+    @reporter = Minitest::CompositeReporter.new(@last_lines, Minitest::ProgressReporter.new(options.fetch(:io), options))
     @running = []
     @ended = []
+    @doubtful = []
     @results_count = 0
   end
 
@@ -36,7 +43,9 @@ class TestRun
     code = interruptible do
       work_off(others, @processes_count)
       work_off(timed, 1)
+      try_again if @doubtful.size <= AGAIN_MAX_COUNT
     end
+    @doubtful.each { |_, result| record(result) }
     tell_dearest
     @reporter.report
     code || ((@reporter.passed? && @results_count.positive?) ? 0 : 1)
@@ -54,8 +63,34 @@ class TestRun
 
   def listen
     IO.select(@running.map(&:pipe), nil, nil, 0.1)
-    ended, @running = @running.partition { |process| process.listen { |result| record(result) } }
+    ended, @running = @running.partition { |process| process.listen { |result| hear(process.file, result) } }
     @ended.concat(ended)
+  end
+
+  def hear(file, result)
+    failed_test?(result) ? @doubtful << [file, result] : record(result)
+  end
+
+  # Not what became of a process: that it ended or hung is no chance.
+  def failed_test?(result) = !result.passed? && !result.skipped? && result.failure.backtrace.to_a.any?
+
+  # Each leaves @doubtful as it is judged, so that an interruption finds there what is not.
+  def try_again
+    while (file, first = @doubtful.first)
+      again = results_of(TestProcess.new(file, ["--name", "#{first.klass}##{first.name}", "--seed", @seed], **@for_processes))
+      @doubtful.shift
+      @last_lines.passed_again(first) if again.any? && again.all?(&:passed?)
+      (again.empty? ? [first] : again).each { |result| record(result) }
+    end
+  end
+
+  # @return [Array<Minitest::Result>]
+  def results_of(process)
+    @running << process
+    results = []
+    IO.select([process.pipe], nil, nil, 0.1) until process.listen { |result| results << result }
+    @running.delete(process)
+    results
   end
 
   # What a run takes on a machine of few cores is mostly CPU.

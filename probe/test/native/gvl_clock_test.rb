@@ -410,19 +410,22 @@ class GvlClockTest < TunerTest
   end
 
   test "waiting for a connection of a pool is told apart from other locks" do
-    pool_ns = nil
-    numbers = numbers_of do
-      began_ns = own_ns
-      was_inside = Clock.checkout(true)
-      Queue.new.pop(timeout: 0.02)
-      Clock.checkout(was_inside)
-      pool_ns = own_ns - began_ns
-      Queue.new.pop(timeout: 0.01)
+    # Where other work came between the call and the wait, the wait is shorter by that: its end was set by the call.
+    tries do
+      pool_ns = nil
+      numbers = numbers_of do
+        began_ns = own_ns
+        was_inside = Clock.checkout(true)
+        Queue.new.pop(timeout: 0.02)
+        Clock.checkout(was_inside)
+        pool_ns = own_ns - began_ns
+        Queue.new.pop(timeout: 0.01)
+      end
+      assert_waited :lock, 0.03, numbers
+      assert_operator numbers[:pool], :>=, 20_000_000 * WAIT_RATIO
+      assert_operator numbers[:pool], :<=, pool_ns * CLOCKS_RATIO
+      assert_operator numbers[:lock] - numbers[:pool], :>=, 10_000_000 * WAIT_RATIO
     end
-    assert_waited :lock, 0.03, numbers
-    assert_operator numbers[:pool], :>=, 20_000_000 * WAIT_RATIO
-    assert_operator numbers[:pool], :<=, pool_ns * CLOCKS_RATIO
-    assert_operator numbers[:lock] - numbers[:pool], :>=, 10_000_000 * WAIT_RATIO
   end
 
   test "native code that computes without the GVL is cpu" do
