@@ -75,9 +75,13 @@ class TopIntegrationTest < TunerTest
     clients.each(&:join)
   end
 
-  def cluster(puma_rb: "threads 3, 3\nworkers 2\n#{RUN}", options: ["-w", "2"], **)
+  def ledgers_count(app) = app.ledgers_folder ? Dir["#{app.ledgers_folder}/*.ledger"].size : 0
+
+  def cluster(puma_rb: "threads 3, 3\nworkers 2\n#{RUN}", options: ["-w", "2"], before: [], **)
     ServedApp.open(rackup: RACKUP, puma_rb:) do |app|
-      port = app.start(*options, **)
+      port = app.start(*options, before:, **)
+      # A worker says that it has booted before it records.
+      wait_until("a ledger of each process") { ledgers_count(app) >= (options.empty? ? 1 : 2) } if before.empty?
       yield app, port
     end
   end

@@ -64,7 +64,7 @@ class ServedApp
     Bundler.unbundled_env.merge(BASE_ENVIRONMENT.merge("BUNDLE_GEMFILE" => gemfile)).compact
   end
 
-  # Starts Puma and waits until it listens.
+  # Starts Puma and waits until it listens, and all workers have booted that `-w` asks for.
   # @param options [Array<String>] for puma
   # @param before [Array<String>] words of a command that starts it
   # @return [Integer] the port
@@ -79,7 +79,7 @@ class ServedApp
       @lines.close # who waits for a line of a server that has ended waits no longer
     end
     port = wait_for_line(/Listening on http:\/\/127\.0\.0\.1:(\d+)/)[1].to_i
-    wait_for_line(/Worker \d+ .*booted/) if options.include?("-w") && options[options.index("-w") + 1].to_i > 0
+    options[options.index("-w") + 1].to_i.times { wait_for_line(/Worker \d+ .*booted/) } if options.include?("-w")
     port
   end
 
