@@ -67,6 +67,7 @@ module Resizing
     BEGINS_WITH = 3
     WITHIN_PERCENT = 10
     SETTLING_S = 2
+    WARM_UP_S = 4
 
     # @param thread [Thread] of `auto`
     # @raise whatever has ended it
@@ -110,12 +111,16 @@ module Resizing
       with(counts) { |servers| rounds_count.times { |round| Bench.order(counts, round).each { |count| yield count, servers.fetch(count) } } }
     end
 
-    # They all run at a time, and one of them has traffic.
+    # They all run at a time, and one of them has traffic. Each has had a window of each shape before, of which nothing is kept: in its first, a server
+    # with many threads has yet to find the size of its heap.
     #
     # @yieldparam servers [Hash{Integer => Server}]
     def with(counts, servers = {}, &)
       count, *others = counts
-      return yield(servers) unless count
+      unless count
+        servers.each_value { |server| SHAPES.each_value { |traffic| measured(server, traffic, WARM_UP_S) } }
+        return yield(servers)
+      end
       Server.run(count) { |server| with(others, {**servers, count => server}, &) }
     end
 

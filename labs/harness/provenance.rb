@@ -6,19 +6,19 @@ module PumaTuner
   module Lab
     # Which code measured something: a figure that nobody can trace to the code that it is of is worth nothing.
     #
-    # name: of the last commit that changed more than pages and kept findings, short; changed: whether more than these
-    #   has been changed since, and not committed
+    # name: of the last commit that changed more than pages, kept findings and tests, short; changed: whether more than
+    #   these has been changed since, and not committed
     Commit = Document.define(:name, :changed) do
-      # What is written between two measurements, and makes no other version of what measures.
-      const_set(:WRITTEN, [".", ":(exclude,glob)**/*.md", ":(exclude,glob)labs/*/findings/**"].freeze)
+      # But for what is written between two measurements, and makes no other version of what measures.
+      const_set(:MEASURING, [".", *%w[**/*.md labs/*/findings/** test/** probe/test/**].map { |one| ":(exclude,glob)#{one}" }].freeze)
 
       # @param folder [String] of a checkout
       # @return [Commit, nil] nil when this is no checkout, or there is no git
       def self.of(folder)
         root = git(folder, "rev-parse", "--show-toplevel")&.chomp or return
-        name = [["log", "-1", "--format=%h", "--", *self::WRITTEN], ["rev-parse", "--short", "HEAD"]]
+        name = [["log", "-1", "--format=%h", "--", *self::MEASURING], ["rev-parse", "--short", "HEAD"]]
           .lazy.filter_map { |words| git(root, *words) }.map(&:strip).find { |one| !one.empty? } or return
-        new(name:, changed: !git(root, "status", "--porcelain", "--", *self::WRITTEN).to_s.strip.empty?)
+        new(name:, changed: !git(root, "status", "--porcelain", "--", *self::MEASURING).to_s.strip.empty?)
       end
 
       def self.git(folder, *words)

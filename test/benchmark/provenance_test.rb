@@ -35,7 +35,7 @@ class ProvenanceTest < TunerTest
     end
   end
 
-  test "pages and kept findings are no other commit, whether they are committed or not" do
+  test "pages, kept findings and tests are no other commit, whether they are committed or not" do
     Dir.mktmpdir do |folder|
       git(folder, "init", "-q")
       write = lambda do |path, commit:|
@@ -46,7 +46,8 @@ class ProvenanceTest < TunerTest
       end
       code = write.call("lib/a.rb", commit: true)
       refute code.changed
-      assert_equal [code] * 3, [write.call("README.md", commit: false), write.call("labs/01-a/findings/a.json", commit: false), write.call("docs/a.md", commit: true)]
+      assert_equal [code] * 4, [write.call("README.md", commit: false), write.call("labs/01-a/findings/a.json", commit: false), write.call("probe/test/a_test.rb", commit: false),
+        write.call("docs/a.md", commit: true)]
       refute_equal code.name, write.call("labs/01-a/a.json", commit: true).name
       assert write.call("findings/a.json", commit: false).changed
     end
