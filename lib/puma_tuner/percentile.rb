@@ -6,7 +6,7 @@ module PumaTuner
     # Those that every forecast tells, with an interval that shows how little may stand behind them.
     ALWAYS = %w[p50 p90 p99].freeze
 
-    NAME = /\Ap(?<number>\d{1,2}(?:\.\d{1,4})?)\z/
+    NAME = /\Ap(?<number>(?=.*[1-9])\d{1,2}(?:\.\d{1,4})?)\z/
 
     module_function
 

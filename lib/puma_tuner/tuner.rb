@@ -192,7 +192,7 @@ module PumaTuner
     def setup(variants, sweep)
       Prove::Setup.served(variants, preparation: Prove::Preparation.new(variants:, command: @plan.command, folder: nil),
         traffic: traffic(sweep), times: trial_times, looks: Prove::Looks.fixed(@plan.rounds_count),
-        metrics: Prove::Metric::SERVED.select { |metric| [*METRICS, primary(sweep)].include?(metric.name) },
+        metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) },
         bodies_may_differ: true, primary: primary(sweep), expectations: expectations(variants),
         time_limit_s: @clock&.left_s, seed: @plan.seed, command: @plan.repeat_with)
     end
@@ -210,16 +210,12 @@ module PumaTuner
     def primary(sweep)
       return "throughput" unless @plan.arrivals
       requests_count = traffic(sweep).arrivals.rate_per_s * @plan.trial_duration_s
-      wanted = measured_goals.first&.percentile || "p99"
-      return "p50" if %w[p99 p99.9].include?(wanted) && requests_count < Prove::TrialRun::P99_LEAST_COUNT
-      Prove::Expectations::GOAL_METRICS.fetch(wanted)
+      metric = Prove::Metric.percentile(measured_goals.first&.percentile || "p99")
+      (requests_count < metric.least_requests_count) ? "p50" : metric.name
     end
 
-    # @return [Array<Goal>] those that rounds measure
-    def measured_goals
-      @plan.constraints.goals.reject(&:endpoint)
-        .select { |goal| Prove::Expectations::GOAL_METRICS.key?(goal.percentile) }
-    end
+    # @return [Array<Goal>] those that rounds measure: a load does not see which endpoint a request is of
+    def measured_goals = @plan.constraints.goals.reject(&:endpoint)
 
     # What is recommended to meet goals is to be seen to meet those that rounds measure.
     def expectations(variants)

@@ -69,6 +69,19 @@ class ProveTest < TunerTest
     assert_match(/throughput >= 50/, result.out)
   end
 
+  # A response takes 5 ms at least.
+  test "any percentile is measured, told, and confirmed or refuted" do
+    words = ["--variant", "slow:env.PROVE_SLEEP_MS=15", "--variant", "quick:env.PROVE_SLEEP_MS=5", "--rounds", "6", "--turns", "2", "--probe-duration", "0", "--duration", "0.6"]
+    confirmed = prove(*words, "--expect", "97.5% < 2s", "--primary", "p95")
+    assert_equal 0, confirmed.code, confirmed.err
+    assert_match(/^ *p97\.5 /, confirmed.out)
+    trials_of("quick").each { |trial| assert_equal trial.values.slice("p90", "p95", "p97.5").values.sort, trial.values.values_at("p90", "p95", "p97.5") }
+    assert_equal ["p95", true], [verdict.primary, verdict.expectations.first.shown]
+    refuted = prove(*words, "--expect", "quick: 97.5% < 4ms")
+    assert_equal 1, refuted.code, refuted.err
+    assert_match(/\Ap97\.5 was .* ms, and its 9\d% interval/, in_words(verdict.expectations.first.reason))
+  end
+
   test "an undeclared difference is refused before any round" do
     # YJIT comes with the environment, and was declared as an environment only.
     result = prove("--variant", "one:", "--variant", "two:env.PROVE_YJIT_LATE=1", "--rounds", "6")
@@ -188,6 +201,8 @@ class ProveTest < TunerTest
     %w[--variant a:] => /needs at least two variants/,
     %w[--variant a: --variant b:yjit=on --primary speed] => /--primary speed: choose one of throughput/,
     %w[--topologies 1x1,1x2 --expect fast] => /fast/,
+    ["--topologies", "1x1,1x2", "--expect", "101% < 3ms"] => /"101% < 3ms" is not an expectation\. .*above 0 and below 100 of the requests/m,
+    %w[--topologies 1x1,1x2 --primary p100] => /--primary p100: choose one of throughput, p50, .* and any other percentile, such as p97\.5/,
     %w[--topologies 1x1,1x2 --rate 0] => /--rate 0/,
     %w[--variant a: --variant b:ruby=9.9.9] => /ruby=9.9.9: there is no such Ruby/,
     %w[--variant a: --variant b:preload=libnone.so] => /no such library/,

@@ -21,13 +21,13 @@ class TuneGoalTest < TunerTest
 
   def assert_recommended_and_proven(app)
     environment = {"XDG_STATE_HOME" => File.join(app.folder, "state")}
-    result = puma_tuner("tune", "config.ru", *WORDS, "--slo", "90% < 500ms", folder: app.folder, environment:)
+    result = puma_tuner("tune", "config.ru", *WORDS, "--slo", "85% < 500ms", folder: app.folder, environment:)
     assert_equal 0, result.code, result.err
     tuning = PumaTuner::Document.read(File.join(app.folder, "tuning.json"), :tuning)
-    assert_match(%r{What the goal takes\n +goal +90% < 500 ms, with 60\.0/s}, PumaTuner::Report.render(tuning, format: :text, verbose: true))
+    assert_match(%r{What the goal takes\n +goal +85% < 500 ms, with 60\.0/s}, PumaTuner::Report.render(tuning, format: :text, verbose: true))
     assert_equal [60.0, 1], [tuning.advice_list.sizing.arrivals.rate_per_s, tuning.advice_list.sizing.machines_count]
     assert_equal [true], tuning.verdict.expectations.map(&:shown), tuning.verdict.expectations.inspect
-    assert_equal "p90", tuning.verdict.primary
+    assert_equal "p85", tuning.verdict.primary
     assert_match(/60/, tuning.verdict.load.arrivals)
     assert_empty processes_in(app.folder)
   end

@@ -35,10 +35,51 @@ class ExpectationsTest < TunerTest
     assert_equal ["5 rounds are too few for an interval"], judged("99% < 1s", rounds: 5).map { |one| in_words(one.reason) }
   end
 
-  test "a goal that the rounds do not measure is a mistake" do
-    error = assert_raises(PumaTuner::UsageError) { Expectations.parse(["95% < 100ms"]) }
-    assert_match(/rounds measure 50%, 90%, 99% and 99.9%/, error.message)
-    assert_raises(PumaTuner::UsageError) { Expectations.parse(["99% < 1s"], metrics: PumaTuner::Prove::Metric::BLOCK) }
+  # Today's p97.5 is about 100 ms, the recommended one's about 50 ms.
+  def verdict_of_percentiles(texts, requests_count: 1_000)
+    expectations = Expectations.parse(texts)
+    facts = lambda do |variant, round|
+      latency = {"p97.5" => 1e8 / ((variant.name == "today") ? 1 : 2) * (1 + round / 1_000.0)} if requests_count >= 80
+      {requests_count:, values: {"throughput" => 100.0, **latency.to_h}}
+    end
+    looks = PumaTuner::Prove::Looks.fixed(8)
+    plan = PumaTuner::Prove::Proof::Plan.new(variants: VARIANTS, looks:, seed: 1, load: nil, expectations:)
+    trials = PumaTuner::Prove::Rounds.new(variants: VARIANTS, looks:, trial_runner: FakeRunner.new(facts:), random: Random.new(1)).call
+    found = PumaTuner::Prove::Judge.new(variants: VARIANTS, trials:, metrics: plan.metrics, primary: plan.primary, looks:).call(**FACTS)
+    found.with(expectations: expectations.judge(found))
+  end
+
+  test "any percentile may be expected, as a goal or over the baseline's, and is a row of the report" do
+    texts = ["97.5% < 60ms", "97.50%<40ms", "p97.5 <= 0.6", "p97.5 better", "p97.5 >= 0.6", "recommended: p97.5 not worse"]
+    found = verdict_of_percentiles(texts)
+    assert_equal [true, false, true, true, false, true], found.expectations.map(&:shown)
+    assert_match(/\Ap97\.5 was 50\.\d ms, and its 9\d% interval is .* to /, in_words(found.expectations[1].reason))
+    assert_equal 1, found.metrics.count { |metric| metric.name == "p97.5" }
+    assert_match(/^ *p97\.5 +100 .* 0\.50\dx? \(.*better/, PumaTuner::Report.render(found, format: :text))
+    assert_match(/\| p97\.5 \|/, PumaTuner::Report.render(found, format: :markdown))
+    assert_equal found, PumaTuner::Prove::Verdict.from_document(JSON.parse(JSON.generate(found.to_document)))
+  end
+
+  test "a percentile of too few requests is not shown, and says how many it takes" do
+    found = verdict_of_percentiles(["97.5% < 1s", "p97.5 better"], requests_count: 79)
+    assert_equal ["p97.5 takes 80 requests in each trial, and one had 79: use longer trials"] * 2, found.expectations.map { |one| in_words(one.reason) }
+  end
+
+  test "a percentage that none can be of, and a goal for a block, are mistakes that say what to write" do
+    ["0% < 1s", "0.0% < 1s", "100% < 1s", "101% < 3ms", "97.5% < 3", "97.5% > 3ms", "97.5 < 3ms"].each do |text|
+      assert_match(/\A"#{text}" is not an expectation\. .*"90% < 300ms", a goal.*\sabove 0 and below 100/m, assert_raises(PumaTuner::UsageError, text) { Expectations.parse([text]) }.message)
+    end
+    ["p0 better", "p100 <= 0.9", "p101 not worse"].each do |text|
+      assert_match(/which is not measured; the metrics are .* and any other percentile, such as p97\.5\.\z/, assert_raises(PumaTuner::UsageError) { Expectations.parse([text]) }.message)
+    end
+    error = assert_raises(PumaTuner::UsageError) { Expectations.parse(["97.5% < 1s"], metrics: PumaTuner::Prove::Metric::BLOCK) }
+    assert_match(/expects something of p97\.5, which is not measured; the metrics are iterations, .*, rss\.\z/, error.message)
+  end
+
+  test "a goal of one endpoint is refused, as a load sees none" do
+    expectations = Expectations.parse(["GET /articles/:id: 97.5% < 1s"])
+    error = assert_raises(PumaTuner::UsageError) { expectations.ensure_known(variant_names: ["recommended"], metrics: PumaTuner::Prove::Metric::SERVED) }
+    assert_match(%r{GET /articles/:id is not compared .* variants are recommended\. A load does not see .*: send one endpoint's alone, with --path\.\z}, error.message)
   end
 
   test "the reason is the interval" do

@@ -41,6 +41,13 @@ class SetupTest < TunerTest
     assert_equal "p99", served(primary: "p99").plan.primary
   end
 
+  test "percentiles that decide or are expected are told, whatever else is" do
+    few = Prove::Metric::SERVED.select { |metric| %w[throughput p50 pss].include?(metric.name) }
+    plan = served(metrics: few, primary: "p95", expectations: Prove::Expectations.parse(["99.9% < 1s", "p97.5 not worse"])).plan
+    assert_equal %w[throughput p50 p95 p97.5 p999 pss], plan.metrics.map(&:name)
+    assert_equal few, served(metrics: few).plan.metrics
+  end
+
   test "a proof may change what was planned, and the setup stays what it is" do
     setup = served
     shorter = setup.proof(looks: Prove::Looks.fixed(2))

@@ -86,7 +86,8 @@ module PumaTuner
       # In an open loop the throughput is the load's own rate.
       def primary(arrivals)
         return "throughput" unless arrivals.open?
-        (arrivals.rate_per_s * @options[:trial_duration] < Prove::TrialRun::P99_LEAST_COUNT) ? "p50" : "p99"
+        p99 = Prove::Metric.percentile("p99")
+        (arrivals.rate_per_s * @options[:trial_duration] < p99.least_requests_count) ? "p50" : p99.name
       end
 
       # The load that the forecasts are of.

@@ -120,9 +120,10 @@ module PumaTuner
           [:variants, :file, "FILE", "Ruby file that declares variants"],
           [:copy, :list, "FILE,…", "the app's files that git ignores and each git= checkout needs, such as " \
             "config/master.key"],
-          [:primary, :text, "METRIC", "metric that decides the proof"],
+          [:primary, :text, "METRIC", "metric that decides the proof, such as cpu_per_request or p97.5"],
           [:expect, :texts, "EXPECTATION", "what the proof must show, " \
-            "such as \"throughput >= 1.2\", \"p99 not worse\" or \"90% < 300ms\"; exit code 1 if it does not"],
+            "such as \"throughput >= 1.2\", \"p99 not worse\" or, of any percentage, \"97.5% < 300ms\"; " \
+            "exit code 1 if it does not"],
           [:looks, :counts, "N,…", "interim looks: stop early if the result is clear after these rounds, such as " \
             "10,20,40, instead of --rounds", {limits: 1..256}],
           [:precision, :percent, "PERCENT", "half width that the intervals are to have: the number of rounds follows " \

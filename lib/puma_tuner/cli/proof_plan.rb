@@ -138,8 +138,9 @@ module PumaTuner
 
       def primary
         name = option(:primary) || (option(:block) && "iterations") || (option(:rate) && "p99") || "throughput"
-        return name if metrics.any? { |metric| metric.name == name }
-        raise UsageError, "--primary #{name}: choose one of #{metrics.map(&:name).join(", ")}"
+        metric = Prove::Metric.named(name, metrics) or
+          raise UsageError, "--primary #{name}: choose one of #{Prove::Metric.choice(metrics)}"
+        metric.name
       end
 
       def looks

@@ -95,6 +95,13 @@ module PumaTuner
       # @return [Integer] responses that throughput and latency are of
       def counted_count = latency ? latency.count : requests_count
 
+      # @param percentile [String] "p97.5"
+      # @return [Integer, nil] nanoseconds; nil of one that the generator does not tell
+      def percentile_ns(percentile)
+        return latency.quantile_ns(Percentile.ratio(percentile).to_f) if latency
+        {"p50" => p50_ns, "p90" => p90_ns, "p99" => p99_ns}[percentile]
+      end
+
       # @return [Integer] responses that came while requests were sent, settling included
       def in_time_count = requests_count - drained_count.to_i
 

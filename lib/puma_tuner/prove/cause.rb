@@ -31,8 +31,8 @@ module PumaTuner
       # Waiting is not said to follow from a part that makes less of the difference. This is a judgement.
       LEAST_BEHIND_RATIO = 0.02
 
-      # Metrics that are better when a request takes less time.
-      TIMED = %w[throughput p50 p90 p99 p999 iterations].freeze
+      # Metrics, besides latencies, that are better when a request takes less time.
+      TIMED = %w[throughput iterations].freeze
 
       # They get longer or shorter because others do.
       WAITING = %i[queue gvl_wait].freeze
@@ -57,11 +57,16 @@ module PumaTuner
           total = part(nil, *budgets.map(&:wall_ns), nil)
           same = total.difference_ns.abs < total.baseline_ns * SAME_WITHIN_RATIO
           parts = parts(known, budgets, (total.difference_ns unless same))
-          outcome = verdict.comparison(cell.variant, verdict.primary)&.outcome if TIMED.include?(verdict.primary)
+          outcome = verdict.comparison(cell.variant, verdict.primary)&.outcome if timed_metric?(verdict)
           doubtful = !same && {better: total.difference_ns.positive?, worse: total.difference_ns.negative?}
             .fetch(outcome, false)
           new(variant: cell.variant, parts:, total:, unknown: Probe::Parts::REQUEST - known, outcome:, same:, doubtful:,
             **(same ? {main: nil, contrary: nil, behind: nil} : named(parts)))
+        end
+
+        def timed_metric?(verdict)
+          TIMED.include?(verdict.primary) ||
+            verdict.metrics.any? { |metric| metric.name == verdict.primary && metric.percentile }
         end
 
         # The residual is of the parts that both know, so that it means the same in both.

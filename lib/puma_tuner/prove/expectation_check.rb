@@ -22,7 +22,7 @@ module PumaTuner
         end
         return goal_missed(variant) if @wanted.claim == :goal
         comparison = @verdict.comparison(variant, @wanted.metric)
-        return Statement.of(:not_compared, metric: @wanted.metric, variant:) unless comparison
+        return untold(variant) unless comparison
         ratio = comparison.ratio
         return Statement.of(:no_interval, rounds_count: ratio.samples_count) unless ratio.level_ratio
         elsewhere(comparison) unless holds?(comparison)
@@ -32,15 +32,25 @@ module PumaTuner
 
       # The rounds' values over the limit are judged as pairs are: their whole interval must be below it.
       def goal_missed(variant)
-        values = @verdict.valid_trials.select { |trial| trial.variant == variant }
-          .map { |trial| trial.values[@wanted.metric] }
-        return Statement.of(:not_compared, metric: @wanted.metric, variant:) if values.empty? || values.include?(nil)
+        values = trials(variant).map { |trial| trial.values[@wanted.metric] }
+        return untold(variant) if values.empty? || values.include?(nil)
         ratio = Stats::PairedRatio.of([@wanted.limit_ns] * values.size, values,
           level_ratio: @verdict.level_ratio)
         return Statement.of(:no_interval, rounds_count: values.size) unless ratio.level_ratio
         return if ratio.high < 1
         Statement.of(:goal_missed, metric: @wanted.metric, level_ratio: ratio.level_ratio,
           latency_ns: [ratio.value, ratio.low, ratio.high].map { |one| one * @wanted.limit_ns })
+      end
+
+      def trials(variant) = @verdict.valid_trials.select { |trial| trial.variant == variant }
+
+      def untold(variant)
+        least_count = @metric&.least_requests_count.to_i
+        requests_count = [variant, @verdict.baseline].flat_map { |name| trials(name) }.map(&:requests_count).min
+        if requests_count.nil? || requests_count >= least_count
+          return Statement.of(:not_compared, metric: @wanted.metric, variant:)
+        end
+        Statement.of(:few_requests, metric: @metric.label, least_count:, requests_count:)
       end
 
       def holds?(comparison)

@@ -8,15 +8,16 @@ module PumaTuner
     class Expectations
       UNDERSTOOD = <<~TEXT.chomp
         Write "METRIC >= 1.2" or "METRIC <= 0.9" (variant over baseline), "METRIC better", "METRIC worse",
-        "METRIC equivalent" or "METRIC not worse"; or "90% < 300ms", a goal for the latency itself; with "VARIANT: " in
-        front, it is about that variant only.
+        "METRIC equivalent" or "METRIC not worse"; or "90% < 300ms", a goal for the latency itself, of any percentage
+        above 0 and below 100 of the requests, in ms or s; with "VARIANT: " in front, it is about that variant only.
       TEXT
 
-      PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*)\s*
+      PATTERN = /\A(?:(?<variant>\S.*?):\s+)?(?<metric>[a-z]\w*(?:\.\d+)?)\s*
         (?:(?<bound>>=|<=)\s*(?<ratio>\d*\.?\d+)|\b(?<outcome>better|worse|equivalent|not\s+worse))\z/x
 
-      # The metrics whose percentiles a goal may be about.
-      GOAL_METRICS = {"p50" => "p50", "p90" => "p90", "p99" => "p99", "p99.9" => "p999"}.freeze
+      # An objective of one endpoint reads like this.
+      OF_ALL_REQUESTS = " A load does not see which endpoint a request is of, so a goal is of all requests: send one " \
+        "endpoint's alone, with --path."
 
       # variant: nil for every one; claim: an outcome, :not_worse, :at_least, :at_most or :goal; ratio: of :at_least and
       #   :at_most, else nil; limit_ns: of :goal, else nil
@@ -29,26 +30,22 @@ module PumaTuner
       # @return [Expectations]
       # @raise [UsageError] on the first that is not understood
       def self.parse(texts, metrics: Metric::SERVED | Metric::BLOCK)
-        names = metrics.map(&:name).uniq
-        new(texts.map do |text|
-          goal = Goal.read(text)
-          next of_goal(text, goal, names) if goal
-          match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is not an expectation. #{UNDERSTOOD}"
-          ensure_metric(text, match[:metric], names)
-          Wanted.new(text: text.strip, variant: match[:variant], metric: match[:metric], claim: claim(match),
-            ratio: match[:ratio]&.to_f)
-        end)
+        new(texts.map { |text| of_goal(text, metrics) || of_metric(text, metrics) })
       end
 
-      def self.of_goal(text, goal, names)
-        metric = GOAL_METRICS[goal.percentile]
-        unless metric && names.include?(metric)
-          raise UsageError, "#{text.inspect}: rounds measure 50%, 90%, 99% and 99.9% of an app's requests; take one " \
-            "of these"
-        end
-        Wanted.new(text: text.strip, variant: goal.endpoint, metric:, claim: :goal, limit_ns: goal.limit_ns)
+      def self.of_goal(text, metrics)
+        goal = Goal.read(text) or return
+        Wanted.new(text: text.strip, variant: goal.endpoint, metric: metric_named(text, goal.percentile, metrics).name,
+          claim: :goal, limit_ns: goal.limit_ns)
       end
       private_class_method :of_goal
+
+      def self.of_metric(text, metrics)
+        match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is not an expectation. #{UNDERSTOOD}"
+        Wanted.new(text: text.strip, variant: match[:variant], metric: metric_named(text, match[:metric], metrics).name,
+          claim: claim(match), ratio: match[:ratio]&.to_f)
+      end
+      private_class_method :of_metric
 
       def self.claim(match)
         return (match[:bound] == ">=") ? :at_least : :at_most if match[:bound]
@@ -56,16 +53,18 @@ module PumaTuner
       end
       private_class_method :claim
 
-      def self.ensure_metric(text, name, names)
-        return if names.include?(name)
-        raise UsageError, "#{text.inspect} expects something of #{name}, which is not measured; the metrics are " \
-          "#{names.join(", ")}."
+      def self.metric_named(text, name, metrics)
+        Metric.named(name, metrics) or raise UsageError, "#{text.inspect} expects something of #{name}, which is not " \
+          "measured; the metrics are #{Metric.choice(metrics.uniq(&:name))}."
       end
 
       # @param wanted [Array<Wanted>]
       def initialize(wanted)
         @wanted = wanted
       end
+
+      # @return [Array<String>] names of those that something is expected of
+      def metrics = @wanted.map(&:metric).uniq
 
       # It is asked before the rounds: an unknown name is found out too late after them.
       #
@@ -74,10 +73,10 @@ module PumaTuner
       # @raise [UsageError]
       def ensure_known(variant_names:, metrics:)
         @wanted.each do |wanted|
-          self.class.ensure_metric(wanted.text, wanted.metric, metrics.map(&:name))
+          self.class.metric_named(wanted.text, wanted.metric, metrics)
           next if wanted.variant.nil? || variant_names.include?(wanted.variant)
           raise UsageError, "#{wanted.text.inspect}: #{wanted.variant} is not compared with the baseline; the " \
-            "variants are #{variant_names.join(", ")}."
+            "variants are #{variant_names.join(", ")}.#{OF_ALL_REQUESTS if wanted.claim == :goal}"
         end
       end
 

@@ -33,6 +33,62 @@ module PumaTuner
         new(name: "allocations_per_iteration", label: "objects per iteration", unit: "count", more_is_better: false),
         new(name: "rss", label: "memory (RSS)", unit: "bytes", more_is_better: false)
       ].freeze
+
+      class << self
+        # @param name [String] "cpu_per_request", or any percentile, such as "p97.5"
+        # @param metrics [Array<Metric>] that are measured
+        # @return [Metric, nil] one of them or, where latencies are among them, of any percentile; else nil
+        # @api private
+        def named(name, metrics)
+          found = metrics.find { |metric| metric.name == name }
+          return found if found || metrics.none?(&:percentile)
+          SERVED.find { |metric| metric.percentile && metric.name == name } ||
+            (percentile(name) if Percentile.name?(name))
+        end
+
+        # @param name [String] "p97.5"
+        # @return [Metric]
+        def percentile(name)
+          label = "p#{name.delete_prefix("p").to_f.to_s.delete_suffix(".0")}"
+          SERVED.find { |metric| metric.label == label } || new(name: label, label:, unit: "ns", more_is_better: false)
+        end
+
+        # @param metrics [Array<Metric>]
+        # @param names [Array<String>] of some that are wanted; those that can't be had are passed over
+        # @return [Array<Metric>] with these, the percentiles in their order
+        # @api private
+        def including(metrics, names)
+          wanted = names.filter_map { |name| named(name, metrics) }
+          return metrics if (wanted - metrics).empty?
+          latencies, others = (metrics | wanted).partition(&:percentile)
+          others.insert(metrics.index(&:percentile), *latencies.sort_by { |one| Percentile.ratio(one.percentile) })
+        end
+
+        # @param metrics [Array<Metric>] that are measured
+        # @return [String] their names, as a mistake tells them
+        # @api private
+        def choice(metrics)
+          others = " and any other percentile, such as p97.5" if metrics.any?(&:percentile)
+          "#{metrics.map(&:name).join(", ")}#{others}"
+        end
+      end
+
+      # @return [String, nil] "p99.9" of that latency; nil of what is no latency
+      def percentile
+        return "p99.9" if name == "p999"
+        name if Percentile.name?(name)
+      end
+
+      # A high percentile of few requests is nearly their maximum, which longer trials would exceed. So two must be
+      # expected beyond it, and ten beyond one above p99, where a single pause of the machine may make both. Up to p90
+      # any number will do, as a slow app has few.
+      #
+      # @return [Integer] requests in a trial from which on it is told
+      def least_requests_count
+        ratio = percentile && Percentile.ratio(percentile)
+        return 1 if ratio.nil? || ratio <= 9/10r
+        (((ratio > 99/100r) ? 10 : 2) / (1 - ratio)).ceil
+      end
     end
   end
 end

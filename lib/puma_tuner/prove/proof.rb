@@ -9,6 +9,7 @@ module PumaTuner
       # The plan that was decided before the first round.
       #
       # variants: the first is the baseline; primary: name of the metric that decides; looks: Looks
+      # metrics: that are told; percentiles that decide, or of which something is expected, are always among them
       # noise_rounds_count: A/A pairs beforehand; equivalent_ratio: see Verdict; expectations: Expectations
       # precision_ratio: the half width that intervals of precise_metrics are to have: the number of rounds then
       #   follows from how far the first FIRST_ROUNDS_COUNT scatter, and looks say the most; nil: as looks say
@@ -24,6 +25,7 @@ module PumaTuner
           expectations: Expectations.parse([]), allowed: [], bodies_may_differ: false, busy_machine: false,
           time_limit_s: nil, command: nil, precision_ratio: nil, precise_metrics: nil, **fields)
           precise_metrics ||= [primary]
+          metrics = Metric.including(metrics, [*expectations.metrics, primary])
           super
         end
       end

@@ -18,8 +18,9 @@ module PumaTuner
         # @raise [UsageError] when two variants have one name, or one has a factor that nobody knows
         def served(variants, preparation:, traffic:, times:, placement: Host::Placement.none, **rules)
           load = TrialLoad.of_traffic(traffic, duration_s: times.duration_s)
-          new(Proof::Plan.new(variants: VariantParser.checked(variants), load:, **rules)) do
-            TrialRunner.new(preparation:, traffic:, times:, placement:)
+          plan = Proof::Plan.new(variants: VariantParser.checked(variants), load:, **rules)
+          new(plan) do
+            TrialRunner.new(preparation:, traffic:, times:, placement:, metrics: Metric::SERVED | plan.metrics)
           end
         end
 

@@ -8,16 +8,16 @@ module PumaTuner
       # gone: Void of a server that is not what it was, or nil
       Served = Data.define(:outcome, :conditions, :gone, :facts)
 
-      # Percentiles of fewer requests than this are left out, or said to be coarse.
-      P99_LEAST_COUNT = 200
+      # A p99 of fewer requests than this is said to be coarse.
       P99_GOOD_COUNT = 1_000
-      P999_LEAST_COUNT = 10_000
 
       # @param server [Host::ServerProcess]
       # @param ready [Preparation::Ready]
       # @param traffic [Load::Traffic]
       # @param times [TrialRunner::Times]
-      def initialize(server, ready, traffic:, times:, cores_count:)
+      # @param latencies [Array<Metric>] percentiles that are told
+      def initialize(server, ready, traffic:, times:, cores_count:, latencies:)
+        @latencies = latencies
         @server = server
         @ready = ready
         @traffic = traffic
@@ -116,8 +116,8 @@ module PumaTuner
       end
 
       def latencies(count)
-        {"p50" => @outcome.p50_ns, "p90" => @outcome.p90_ns, "p99" => (@outcome.p99_ns if count >= P99_LEAST_COUNT),
-         "p999" => (@outcome.p999_ns if count >= P999_LEAST_COUNT)}
+        @latencies.select { |metric| count >= metric.least_requests_count }
+          .to_h { |metric| [metric.name, @outcome.percentile_ns(metric.percentile)] }
       end
 
       def per_request(amount, count) = (amount.fdiv(count) if amount && count.positive?)

@@ -30,8 +30,10 @@ module PumaTuner
       # @param traffic [Load::Traffic] what to send, with which generator
       # @param times [Times]
       # @param placement [Host::Placement] which cores are the servers'
-      def initialize(preparation:, traffic:, times:, placement: Host::Placement.none)
+      # @param metrics [Array<Metric>] whose percentiles are told
+      def initialize(preparation:, traffic:, times:, placement: Host::Placement.none, metrics: Metric::SERVED)
         @placement = placement
+        @latencies = metrics.select(&:percentile)
         @preparation = preparation
         @traffic = traffic
         @times = times
@@ -144,7 +146,8 @@ module PumaTuner
         Named.by(variant, round, boot: true) do |booted|
           serve(variant) do |server, ready|
             booted.call
-            run = TrialRun.new(server, ready, traffic: @traffic, times: @times, cores_count: @cores_count)
+            run = TrialRun.new(server, ready, traffic: @traffic, times: @times, cores_count: @cores_count,
+              latencies: @latencies)
             serving(others, round, [*runs, [variant, run]], &block)
           end
         end

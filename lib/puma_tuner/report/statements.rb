@@ -124,6 +124,10 @@ module PumaTuner
           "it failed in #{attempts_count} of #{all_count} rounds: #{Statements.nested(reason)}"
         },
         not_compared: ->(metric:, variant:) { "#{metric} of #{variant} could not be compared" },
+        few_requests: ->(metric:, least_count:, requests_count:) {
+          "#{metric} takes #{Figures.count(least_count)} requests in each trial, and one had " \
+            "#{Figures.count(requests_count)}: use longer trials"
+        },
         no_interval: ->(rounds_count:) { "#{rounds_count} rounds are too few for an interval" },
         goal_missed: ->(metric:, level_ratio:, latency_ns:) {
           value, low, high = latency_ns.map { |ns| Units.duration(ns) }
