@@ -226,7 +226,7 @@ class PredictCommandTest < TunerTest
 
   test "settings that can't be are mistakes with what to do" do
     {
-      %w[--percentiles 100] => /"100" is not a percentile/, %w[--percentiles often] => /"often" is not a percentile/, ["--capacity", "--slo", "95% < soon"] => /--slo "95% < soon": that is no goal; write PERCENT% < TIME/,
+      %w[--percentiles 100] => /"100" is not a percentile/, %w[--percentiles 0] => /"0" is not a percentile/, %w[--percentiles often] => /"often" is not a percentile/, ["--capacity", "--slo", "95% < soon"] => /--slo "95% < soon": that is no goal; write PERCENT% < TIME/,
       ["--slo", "95% < 60ms"] => /--slo "95% < 60 ms": that is for a search; add --capacity/, %w[--capacity --slo] => /--slo needs a value/,
       %w[--at 10/s] => /--at: that is for a search; add --capacity/,
       %w[--memory 1GiB] => /--memory: that is for a search/,
