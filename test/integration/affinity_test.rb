@@ -3,7 +3,7 @@
 require "test_helper"
 require "support/served_app"
 
-# What `affinity=on` of a variant does to the server that runs.
+# What `affinity=on` or `core` of a variant does to the server that runs.
 class AffinityTest < TunerTest
   include PumaTuner
 
@@ -11,7 +11,7 @@ class AffinityTest < TunerTest
   def serve(topology, affinity: "on", gemfile: ServedApp::PUMAS.fetch("puma_8_0"), puma_rb: nil)
     ServedApp.open(puma_rb:) do |app|
       command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile:))
-      variant = Prove::Variant.new(name: "bound", factors: {"affinity" => affinity})
+      variant = Prove::VariantParser.parse(["bound:affinity=#{affinity}"]).first
       ready = Prove::Preparation.new(variants: [variant], command:, folder: nil).call(variant)
       Host::ServerProcess.run(ready.command, topology: Topology.parse(topology), meter: true) { |server| yield server, ready }
     end
@@ -41,6 +41,10 @@ class AffinityTest < TunerTest
       assert_equal [[cores.first]], cores_of(server)
       assert_equal cores.first, Host::WhatRan.of(server, Host::SignalQuery.new(server.directory))[[:cores, nil]]
     end
+  end
+
+  test "affinity=core binds as affinity=on does, and affinity=off does not" do
+    serve("1x3", affinity: "core") { |server| assert_equal [[cores.first]], cores_of(server) }
     serve("1x3", affinity: "off") { |server| assert_equal Probe::Processes.allowed_cores.size > 1, cores_of(server) != [[cores.first]] }
   end
 

@@ -57,6 +57,7 @@ class VariantParserTest < TunerTest
   MISTAKES = {
     ["a:thread=3"] => /"thread" is not a factor.*topology/m,
     ["a:yjit=maybe"] => /yjit=maybe: write on or off/,
+    ["a:affinity=2"] => /affinity=2: write on, core or off/,
     ["a:threads=many"] => /threads=many/,
     ["a:topology=2"] => /2/,
     ["no colon"] => /write name:key=value/,

@@ -16,7 +16,7 @@ module PumaTuner
         "workers" => ["Puma workers, 0 for a single process", [[:puma]]],
         "threads" => ["Puma threads, 5 or 1:5", [[:puma]]],
         "puma." => ["any other of Puma's options, such as puma.queue_requests=false", [[:puma]]],
-        "affinity" => ["on: each worker is bound to a core of its own", [[:cores]]],
+        "affinity" => ["on, or core: each worker is bound to a core of its own", [[:cores]]],
         "config" => ["a Puma configuration file", [[:puma], [:file, "config"]]],
         "env." => ["an environment variable, such as env.RAILS_ENV=production", nil],
         "yjit" => ["on or off", [[:yjit], [:env, "RUBY_YJIT_ENABLE"]]],
@@ -52,7 +52,7 @@ module PumaTuner
           raise UsageError, "#{key}= needs a value" if value.empty? && !key.start_with?("env.")
         end
         check_value(factors, "yjit", /\A(on|off)\z/, "on or off")
-        check_value(factors, "affinity", /\A(on|off)\z/, "on or off")
+        check_value(factors, "affinity", /\A(on|core|off)\z/, "on, core or off")
         check_value(factors, "threads", /\A\d+(:\d+)?\z/, "5 or 1:5")
         check_value(factors, "workers", /\A\d+\z/, "a number")
         factors["topology"]&.then { |text| Topology.parse(text) }

@@ -74,14 +74,14 @@ module PumaTuner
         factors.each { |key, value| environment[key.delete_prefix("env.")] = value if key.start_with?("env.") }
         environment["RUBYOPT"] = [environment["RUBYOPT"], factors["rubyopt"]].compact.join(" ") if factors["rubyopt"]
         set_yjit(environment, factors["yjit"]) if factors["yjit"]
-        environment[Probe::Launch::AFFINITY] = taskset if factors["affinity"] == "on"
+        environment[Probe::Launch::AFFINITY] = taskset(factors["affinity"]) if %w[on core].include?(factors["affinity"])
         environment["LD_PRELOAD"] = Preload.find(factors["preload"]) if factors["preload"]
         environment.compact
       end
 
-      def taskset
+      def taskset(value)
         Host::Placement.taskset or raise UsageError,
-          "affinity=on needs `taskset`, of util-linux, which binds processes to cores; " \
+          "affinity=#{value} needs `taskset`, of util-linux, which binds processes to cores; " \
           "install it. There is none but on Linux."
       end
 
