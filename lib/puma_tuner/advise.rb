@@ -59,8 +59,8 @@ module PumaTuner
 
       PATHS.each { |name, path| autoload name, path }
 
-      # @return [Array<Class>] the first is asked first: the recommendation, then the remarks
-      def self.all = PATHS.keys.map { |name| const_get(name) }.sort_by { |rule| -rule::PRIORITY }
+      # @return [Array<Class>] in no order, as a rule's place may depend on the situation
+      def self.all = PATHS.keys.map { |name| const_get(name) }
     end
   end
 end

@@ -6,9 +6,9 @@ require "test_helper"
 class AdvicePageTest < TunerTest
   PAGE = File.read(File.expand_path("../../docs/reference/advice.md", __dir__))
 
-  test "each rule has a section, in the order in which rules are asked" do
+  test "each rule has a section, in the order of their priorities" do
     sections = PAGE.scan(/^## .* \(`(\w+)`\)$/).flatten
-    rules = PumaTuner::Advise::Rules.all.map { |rule| PumaTuner::Advise::Rules::PATHS.fetch(rule.name[/\w+\z/].to_sym) }
+    rules = PumaTuner::Advise::Rules.all.sort_by { |rule| -rule::PRIORITY }.map { |rule| PumaTuner::Advise::Rules::PATHS.fetch(rule.name[/\w+\z/].to_sym) }
     assert_equal rules.map { |path| File.basename(path, ".rb") }, sections
   end
 
