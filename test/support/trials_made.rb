@@ -10,6 +10,15 @@ module TrialsMade
     Trial::Plan.new(threads_count:, configured:, pids:, periods_count:, period_s:, settle_s: 2, memory_limit_bytes: nil, **)
   end
 
+  def ratio(value, low = value * 0.9, high = value * 1.1) = Stats::Estimate.new(value:, low:, high:, level_ratio: 0.95, samples_count: 5)
+
+  # What `auto` decides by, with another number of threads that is surely better.
+  def situation(**others)
+    Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
+      requests_count: 500, why_not: nil, workers_count: 2, memory_bytes: nil, memory_limit_bytes: nil,
+      youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {7 => 1_200.5}, **others)
+  end
+
   # @param latencies_ms [Array<Numeric>] of its requests
   def worker(pid, threads: 3, latencies_ms: [10] * 20, errors: 0, pool_ms: 0, **others)
     latencies_ns = latencies_ms.map { |ms| (ms * MS).round }

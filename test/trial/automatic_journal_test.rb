@@ -10,14 +10,6 @@ class TrialAutomaticJournalTest < TunerTest
 
   COOL_DOWN_S = 60
 
-  def ratio(value) = Stats::Estimate.new(value:, low: value * 0.9, high: value * 1.1, level_ratio: 0.95, samples_count: 5)
-
-  def situation(**others)
-    Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
-      requests_count: 500, why_not: nil, workers_count: 2, memory_bytes: nil, memory_limit_bytes: nil,
-      youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {7 => 1_200.5}, **others)
-  end
-
   # As Automatic does it.
   #
   # @return [Trial::Automatic::Told]

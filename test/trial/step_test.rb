@@ -1,19 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "support/builders"
+require "support/trials_made"
 
 # What `auto` decides of what is known: acts where the forecast is sure, one thread at a time, and not again too soon.
 class TrialStepTest < TunerTest
-  include PumaTuner
-
-  def ratio(value, low = value * 0.9, high = value * 1.1) = Stats::Estimate.new(value:, low:, high:, level_ratio: 0.95, samples_count: 5)
-
-  def situation(**others)
-    Trial::Situation.new(at_s: 1_000.0, threads_count: 4, least: 1, most: 8, metric: "p99", ratios: {3 => ratio(1.2), 5 => ratio(0.8)},
-      requests_count: 500, why_not: nil, workers_count: 2, memory_bytes: nil, memory_limit_bytes: nil,
-      youngest_s: 900.0, step_s: nil, direction: nil, served_count: 0, refused: {}, **others)
-  end
+  include TrialsMade
 
   def decided(**others) = Trial::Step.of(situation(**others), cool_down_s: 60)
 
@@ -63,7 +55,7 @@ class TrialStepTest < TunerTest
   end
 
   test "a situation is the same after it was written and read, and so is what is decided" do
-    one = situation(refused: {7 => 12.5})
+    one = situation
     again = Trial::Situation.from_document(JSON.parse(JSON.generate(one.to_document)))
     assert_equal one, again
     assert_equal Trial::Step.of(one, cool_down_s: 60), Trial::Step.of(again, cool_down_s: 60)
