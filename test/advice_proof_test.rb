@@ -18,10 +18,10 @@ class AdviceProofTest < TunerTest
   end
 
   # @yieldparam proof [AdviceProof]
-  def proof(*advice, puma_rb: "port 3000\n", sweep: sweep(forecast("1x5", 100), forecast("2x3", 190), forecast("1x1", 50)))
+  def proof(*advice, puma_rb: "port 3000\n", command: nil, sweep: sweep(forecast("1x5", 100), forecast("2x3", 190), forecast("1x1", 50)))
     Dir.mktmpdir do |folder|
       nothing = AdviceProof::Plan.members.to_h { |member| [member, nil] }
-      yield AdviceProof.new(advice, sweep:, plan: AdviceProof::Plan.new(**nothing, folder:, puma_rb:, primary: "throughput"))
+      yield AdviceProof.new(advice, sweep:, plan: AdviceProof::Plan.new(**nothing, folder:, puma_rb:, command:, primary: "throughput"))
     end
   end
 
@@ -60,18 +60,44 @@ class AdviceProofTest < TunerTest
     assert_equal [:of_folder], reasons(hook, puma_rb: "plugin File.join(__dir__, \"mine\")\n")
     assert_equal [:in_file_already], reasons(hook, puma_rb: "before_fork { Process.warmup }\n")
     assert_equal [:computed_there], reasons(advice("background_threads", lines: {PUMA_RB => "solid_queue_mode :fork"}), puma_rb: "solid_queue_mode :async if x\n")
-    every = %i[stays no_lines no_setting pool_in_file in_code of_folder in_file_already computed_there not_to_be_had fails_to_serve not_measured]
+    every = %i[stays no_lines no_setting pool_in_file in_code of_folder in_file_already computed_there not_to_be_had fails_to_serve not_measured too_few_places]
     assert_equal every.sort, Report::ProofWords::REASONS.keys.sort
   end
 
-  test "workers and threads are measured as they are forecast, with the pool as it is" do
-    both = advice("topology", topology: "2x3", factors: {"topology" => "2x3"}, lines: {PUMA_RB => "workers 2", "config/database.yml" => "pool: 3"})
-    proof(both) { |proof| assert_equal [{"topology" => "1x5"}, {"topology" => "2x3"}], proof.variants.map(&:factors) }
+  # Workers and threads that Active Record's pool is too small for.
+  def beside_a_small_pool
+    advice("topology", topology: "2x3", factors: {"topology" => "2x3"}, lines: {PUMA_RB => "workers 2", "config/database.yml" => "pool: 3"})
+      .with(evidence: [Statement.of(:too_few_places, size: 2, places_count: 3, threads_count: 3)])
+  end
+
+  def in_app(database_yml, environment: {})
+    Dir.mktmpdir do |folder|
+      FileUtils.mkdir(File.join(folder, "config"))
+      File.write(File.join(folder, "config/database.yml"), database_yml)
+      yield Host::Command.new(words: ["puma"], directory: folder, environment:)
+    end
+  end
+
+  test "workers and threads are measured with the advised places in the pool, of which there is no forecast" do
+    in_app("  pool: <%= ENV.fetch(\"POOL\") { 2 } %>\n") do |command|
+      proof(beside_a_small_pool, command:) do |proof|
+        assert_equal [{"topology" => "1x5"}, {"topology" => "2x3", "env.POOL" => "3"}], proof.variants.map(&:factors)
+        assert_equal [100, nil], proof.variants.map { |variant| variant.forecast&.throughput_per_s&.value }
+      end
+    end
+  end
+
+  test "where nothing gives the pool these places, they are measured as it is, which is told and not remembered" do
+    in_app("  pool: 2\n") do |command|
+      proof(beside_a_small_pool, command:) { |proof| assert_equal({"topology" => "2x3"}, proof.variants.last.factors) }
+      found = check(beside_a_small_pool, TuningFixture.verdict(other: "topology"), command:)
+      assert_equal [:better, :too_few_places, nil], [found.measured.outcome, found.reason.kind, found.whole]
+    end
   end
 
   # A proof of one advice, whose rounds are those of the fixture.
-  def check(advice, verdict)
-    proof(advice) do |proof|
+  def check(advice, verdict, **)
+    proof(advice, **) do |proof|
       proof.instance_variable_set(:@verdict, verdict)
       return proof.checks.first
     end
@@ -79,7 +105,7 @@ class AdviceProofTest < TunerTest
 
   test "what was measured stands beside what was predicted, and tells whether it held" do
     advised = advice("affinity", factors: {"affinity" => "on"}, gain: 1.6)
-    held = check(advised, TuningFixture.verdict(other: "affinity", factor: 1.644)).measured
+    held = check(advised, TuningFixture.verdict(other: "affinity", factor: 1.644)).whole
     assert_equal [:better, true, false, 1.6], [held.outcome, held.as_predicted?, held.otherwise?, held.predicted.value]
     nothing = check(advised, TuningFixture.verdict(other: "affinity", factor: 1.004)).measured
     assert_equal [:equivalent, false, true], [nothing.outcome, nothing.as_predicted?, nothing.otherwise?]

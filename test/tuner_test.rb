@@ -28,6 +28,69 @@ class TunerVariantsTest < TunerTest
   end
 end
 
+# What a tuning proves where its recommendation has more threads than Active Record's pool has places.
+class TunerPoolTest < TunerTest
+  include Builders
+
+  POOL = Statement.of(:too_few_places, size: 2, places_count: 3, threads_count: 3)
+
+  # @return [Advise::AdviceList] with that advice
+  def advice_list = TuningFixture.advice_list.with(advice: [TuningFixture.go.with(evidence: [POOL], lines: {"config/database.yml" => "pool: 3"})])
+
+  # @yieldparam tuner [Tuner] of an app with that database.yml
+  # @yieldparam records [Array] of forecasts, and of proofs
+  def tuner(database_yml)
+    Dir.mktmpdir do |folder|
+      FileUtils.mkdir(File.join(folder, "config"))
+      File.write(File.join(folder, "config/database.yml"), database_yml)
+      records = [Predict::TrackRecord.new(File.join(folder, "forecasts.json")), Advise::ProofRecord.new(File.join(folder, "proofs.json"))]
+      nothing = Tuner::Plan.members.to_h { |member| [member, nil] }
+      plan = Tuner::Plan.new(**nothing, checked_topologies: [], command: Host::Command.new(words: ["puma"], directory: folder, environment: {}),
+        track_record: records.first, proof_record: records.last)
+      yield Tuner.new(plan, progress: nil), records
+    end
+  end
+
+  # @return [Array] the recommended variant, how many forecasts were checked by its proof, and what is remembered of the advice
+  def proven(database_yml)
+    tuner(database_yml) do |tuner, (forecasts, proofs)|
+      variant = tuner.send(:variants_of, TuningFixture.sweep, advice_list).last
+      verdict = TuningFixture.verdict
+      verdict = verdict.with(cells: [verdict.cells.first, verdict.cells.last.with(factors: variant.factors)])
+      tuner.send(:remember, verdict, TuningFixture.sweep, observation, machine, advice_list.recommendation)
+      [variant, forecasts.past_error("")["checks_count"], proofs.of("")]
+    end
+  end
+
+  test "a pool whose size a variable says has a place for each thread in the proof, which is held against no forecast" do
+    variant, checks_count, remembered = proven("all:\n  pool: <%= ENV.fetch(\"RAILS_MAX_THREADS\") { 2 } %>\n")
+    assert_equal [{"topology" => "2x3", "env.RAILS_MAX_THREADS" => "3"}, nil, 1], [variant.factors, variant.forecast, checks_count]
+    assert_equal [[:better, nil]], remembered.map { |one| [one.outcome, one.predicted] }
+  end
+
+  test "another pool is proven as it is, which says how good the forecast was, and nothing of the advice" do
+    variant, checks_count, remembered = proven("all:\n  pool: 2\n")
+    assert_equal [{"topology" => "2x3"}, 2, []], [variant.factors, checks_count, remembered]
+    refute_nil variant.forecast
+  end
+
+  # @param factors [Hash] of the recommended variant, beside its topology
+  def report(**factors)
+    verdict = TuningFixture.verdict
+    cell = verdict.cells.last.then { |one| one.with(factors: {**one.factors, **factors}) }
+    Report.render(TuningFixture.tuning(advice_list:, verdict: verdict.with(cells: [verdict.cells.first, cell])), format: :markdown)
+  end
+
+  test "a proof with too few places says so, in short and beside its figures; one with enough names what was set" do
+    words = "While recommended was measured, Active Record's pool had 2 places for 3 threads: set the line for config/database.yml first, which makes it 3"
+    assert_equal 2, report.scan(words).size
+    assert_operator report.rindex(words), :>, report.index("Proof: measured against today")
+    set = report("env.POOL": "3")
+    refute_includes set, "While recommended was measured"
+    assert_includes set, "recommended (2x3, env.POOL=3) is better"
+  end
+end
+
 # What a tuning leaves for the next forecasts of its app.
 class TunerTrackRecordTest < TunerTest
   include Builders

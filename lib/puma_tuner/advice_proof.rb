@@ -3,10 +3,14 @@
 module PumaTuner
   # What became of one advice in a proof of all that can be proven.
   #
-  # variant: its name in the verdict; measured: nil where it was not; reason: a Statement, why not; else nil
+  # variant: its name in the verdict; measured: nil where it was not; reason: a Statement, why not, or what of it was
+  #   not in force; else nil
   AdviceCheck = Document.define(:rule, :variant, :measured, :reason,
     nested: {measured: Advise::Measured, reason: Statement}) do
     def initialize(rule:, variant: nil, measured: nil, reason: nil) = super
+
+    # @return [Advise::Measured, nil] what was measured with all of it in force
+    def whole = (measured unless reason)
   end
 
   # Measures advice: today's setting against one variant for each advice that has anything to set, in one proof, so that
@@ -44,6 +48,8 @@ module PumaTuner
       comparison = verdict.comparison(variant, metric)
       fails = !verdict.failing(variant).nil?
       return unless comparison || fails
+      factors = verdict.cells.find { |cell| cell.variant == variant }.factors
+      predicted = nil if advice.larger_pool?(factors)
       Advise::Measured.new(rule: advice.rule, lines: advice.lines, topology: advice.topology, today:, metric:,
         ratio: comparison&.ratio, predicted:, outcome: fails ? :fails : comparison.outcome,
         measured_at: verdict.started_at)
@@ -95,7 +101,7 @@ module PumaTuner
         next AdviceCheck.new(rule: advice.rule, reason: @reasons.fetch(advice)) unless variant
         measured = measured(advice, variant)
         AdviceCheck.new(rule: advice.rule, variant: variant.name, measured:,
-          reason: (Statement.of(:not_measured) unless measured))
+          reason: measured ? advice.starved(variant.factors) : Statement.of(:not_measured))
       end
     end
 
@@ -106,8 +112,8 @@ module PumaTuner
     # @return [Statement, Array(nil, Hash)] why it can't be measured by itself, or the factors to measure it by
     def reason(advice)
       return Statement.of(:stays) if advice.topology == @sweep.today
-      # Of the pool as it is, as are its forecasts, whatever else it has lines for.
-      return [nil, advice.factors] if advice.topology
+      # With the advised places in the pool where they can be set from outside, else as it is, which is told.
+      return [nil, {**advice.factors, **Advise::PoolVariable.factors(advice, @plan.command)}] if advice.topology
       elsewhere = advice.lines.keys - [Advise::Rule::PUMA_RB, Advise::Rule::ENVIRONMENT, Advise::Rule::GEMFILE]
       return Statement.of(:pool_in_file, path: elsewhere.first) if elsewhere == [Advise::Rule::DATABASE_YML]
       return Statement.of(:in_code, places: elsewhere) if elsewhere.any?
@@ -149,6 +155,7 @@ module PumaTuner
 
     # @return [Predict::Forecast, nil] of the variant; of what is no topology, today's with what the advice promises
     def forecast(advice, factors)
+      return if advice.larger_pool?(factors)
       return @sweep.at(topology(factors)) if of_topology?(factors)
       return unless advice.throughput_ratio && today.steady?
       fields = Predict::Check::FIELDS.to_h do |metric, field|

@@ -13,6 +13,7 @@ module PumaTuner
     autoload :Measured, "puma_tuner/advise/measured"
     autoload :MostBorne, "puma_tuner/advise/most_borne"
     autoload :Patch, "puma_tuner/advise/patch"
+    autoload :PoolVariable, "puma_tuner/advise/pool_variable"
     autoload :ProofRecord, "puma_tuner/advise/proof_record"
     autoload :PumaFile, "puma_tuner/advise/puma_file"
     autoload :Situation, "puma_tuner/advise/situation"

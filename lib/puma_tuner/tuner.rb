@@ -144,16 +144,19 @@ module PumaTuner
 
     # A forecast that has now been measured tells how good this app's next forecasts are. The same topology twice, for
     # the noise floor, is one check. Where others had the machine, or rounds are missing, it tells of them, and not of
-    # the forecast.
+    # the forecast, as it does where the pool had more places than in the forecast. Of the advice it tells nothing where
+    # the pool had fewer than are advised.
     def remember(verdict, sweep, observation, machine, advised = nil)
       return unless verdict.quiet? && !observation.load&.disturbed?
-      checks = verdict.cells.select(&:topology).uniq(&:topology).flat_map do |cell|
+      as_forecast = verdict.cells.select { |cell| cell.topology && cell.factors.size == 1 }
+      checks = as_forecast.uniq(&:topology).flat_map do |cell|
         forecast = sweep.at(cell.topology)
         forecast ? Predict::Check.all(forecast, cell.estimates) : []
       end
       app = {endpoint_names: @endpoint_names.to_a}
       @plan.track_record.add(@app_key, checks, machine_key: machine.calibrated&.machine_key, **app)
-      return unless advised && @plan.proof_record
+      recommended = verdict.cells.find { |cell| cell.variant == "recommended" }
+      return unless recommended && advised && @plan.proof_record && !advised.starved(recommended.factors)
       measured = AdviceProof.measured(advised, verdict, "recommended", metric: verdict.primary, today: sweep.today)
       @plan.proof_record.add(@app_key, [measured].compact, **app)
     end
@@ -235,7 +238,10 @@ module PumaTuner
       others = @plan.checked_topologies - [sweep.today, *proposed.map(&:last)]
       named = [["today", sweep.today], *proposed, *others.map { |topology| [topology.to_s, topology] }]
       named.map do |name, topology|
-        Prove::Variant.new(name:, factors: {"topology" => topology.to_s}, forecast: sweep.at(topology))
+        places = (name == "recommended") ? Advise::PoolVariable.factors(advice_list.recommendation, @plan.command) : {}
+        # Forecasts are of the pool as it is.
+        Prove::Variant.new(name:, factors: {"topology" => topology.to_s, **places},
+          forecast: (sweep.at(topology) if places.empty?))
       end
     end
 

@@ -30,6 +30,17 @@ module PumaTuner
 
       # @return [Boolean] whether workers and threads are to be chosen after it, as it changes how many are needed
       def before_topology? = title.kind == :queries_first
+
+      # @return [Statement, nil] that Active Record's pool has fewer places than these threads are to have
+      def small_pool = evidence.find { |statement| statement.kind == :too_few_places }
+
+      # @param factors [Hash{String => String}] of a variant that follows it
+      # @return [Boolean] whether these give the pool these places, see PoolVariable; forecasts are of the pool as it is
+      def larger_pool?(factors) = !small_pool.nil? && factors.size > 1
+
+      # @param factors [Hash{String => String}] as above
+      # @return [Statement, nil] that the pool has fewer places than threads, where these leave it as it is
+      def starved(factors) = (small_pool unless larger_pool?(factors))
     end
 
     # All advice from one sweep; the first with a topology is the recommendation.

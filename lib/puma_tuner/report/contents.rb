@@ -84,6 +84,9 @@ module PumaTuner
         recommendation&.topology && other_cells.find { |cell| cell.topology == recommendation.topology }
       end
 
+      # @return [Statement, nil] that it was measured with fewer places in Active Record's pool than are advised
+      def starved = (recommendation.starved(recommended_cell.factors) if recommendation && recommended_cell)
+
       # Other advice has cells of today's topology, too.
       def checked_cell
         name = checks.find { |check| check.rule == recommendation&.rule }&.variant

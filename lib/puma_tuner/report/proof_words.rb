@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     # What a proof showed of advice, and why some could not be measured, in words.
     module ProofWords
-      # Why an advice was not measured, as clauses.
+      # Why an advice was not measured, or what of it was not in force, as clauses.
       REASONS = {
         stays: "it changes nothing",
         no_lines: "it has nothing to set: its cure is work on the code; measure that with " \
@@ -23,7 +23,11 @@ module PumaTuner
         in_file_already: "config/puma.rb has its lines already: measure the app again",
         not_to_be_had: ->(text:) { text },
         fails_to_serve: ->(text:) { text },
-        not_measured: "the rounds did not come to it"
+        not_measured: "the rounds did not come to it",
+        too_few_places: ->(size:, places_count:, threads_count:) {
+          "Active Record's pool had #{Units.counted(size, "place")} for #{Units.counted(threads_count, "thread")}: " \
+            "set the line for config/database.yml first, which makes it #{places_count}, and measure again"
+        }
       }.freeze
 
       METRICS = Prove::Metric::SERVED.to_h { |metric| [metric.name, metric.label] }.freeze
@@ -34,6 +38,12 @@ module PumaTuner
         # @param statement [Statement]
         # @return [String] a clause
         def reason(statement) = Statements.words(statement, REASONS)
+
+        # @param contents [Contents]
+        # @return [String, nil] what was not in force of the recommendation that was measured
+        def starved(contents)
+          "While #{contents.recommended_cell.variant} was measured, #{reason(contents.starved)}." if contents.starved
+        end
 
         # @param measured [Advise::Measured]
         # @return [String] "measured on 2026-03-02 against 1x5: 0.93x (0.90–0.97) requests/s, worse"

@@ -118,7 +118,8 @@ module PumaTuner
         return "Nothing: there was one variant only." if shown_cells.empty?
         # Of several variants there is too much to tell of each.
         findings = shown_cells.map { |cell| Findings.new(@contents, cell) }
-        [*findings.map(&:sentence), *(findings.first.others if findings.one?), *noisy(verdict)].join(" ")
+        [*findings.map(&:sentence), *(findings.first.others if findings.one?), *ProofWords.starved(@contents),
+          *noisy(verdict)].join(" ")
       end
 
       # So much taken by others is worth a word where nobody reads further.

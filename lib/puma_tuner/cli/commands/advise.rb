@@ -135,7 +135,8 @@ module PumaTuner
 
       def keep(tuning, output, options) = Output.keep(tuning, output, **telling, html: options[:html])
 
-      # What others on the machine have disturbed, or what ended early, says nothing of the advice.
+      # What others on the machine have disturbed, what ended early, or what had not all of it in force, says nothing of
+      # the advice.
       def remember(app, proven)
         return unless proven.verdict
         why = if !proven.verdict.complete then "the proof ended early"
@@ -144,7 +145,7 @@ module PumaTuner
         end
         return err.puts("puma_tuner: what came out is not remembered, as #{why}") if why
         endpoint_names = app.as_recorded.first.endpoints.map(&:name)
-        Advise::ProofRecord.new(say: beware).add(app.key, proven.checks.filter_map(&:measured), endpoint_names:)
+        Advise::ProofRecord.new(say: beware).add(app.key, proven.checks.filter_map(&:whole), endpoint_names:)
       end
 
       def end_as(proven)

@@ -98,7 +98,8 @@ module PumaTuner
         too_few_places: ->(size:, places_count:, threads_count:) {
           "Active Record's pool has #{Units.counted(size, "place")} in each worker, for " \
             "#{Units.counted(threads_count, "thread")}: the line for config/database.yml makes it #{places_count}. " \
-            "Forecasts, and a proof of workers and threads, are of the pool as it is."
+            "Forecasts are of the pool as it is, and so is a proof, unless that file reads the size from the " \
+            "environment."
         },
         # Change, cost and undo.
         puma_options: ->(topology:) { "puma #{Topology.parse(topology).to_puma_options}" },

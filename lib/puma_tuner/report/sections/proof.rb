@@ -22,7 +22,8 @@ module PumaTuner
         # @return [Blocks::Section]
         def section
           Section.new(id: "compared", title: "Proof: measured against #{@verdict.baseline}", blocks: [
-            *claims, Chart.new(:ratios, @contents), *@contents.other_cells.flat_map { |cell| comparison(cell) },
+            *claims, *starved, Chart.new(:ratios, @contents),
+            *@contents.other_cells.flat_map { |cell| comparison(cell) },
             *(Note.new(notes.join(" ")) if notes.any?), Chart.new(:rounds, @contents), *predictions,
             Chart.new(:curves, @contents)
           ])
@@ -48,6 +49,8 @@ module PumaTuner
               *(Paragraph.new(findings.others) if findings.others)]
           end
         end
+
+        def starved = ProofWords.starved(@contents)&.then { |text| Paragraph.new(text) }
 
         def comparison(cell)
           rows = ComparisonRows.new(@contents, cell)
