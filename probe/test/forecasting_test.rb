@@ -67,6 +67,9 @@ class ForecastingTest < TunerTest
       File.binwrite(path, content)
       assert_match(/there is no forecast yet/, lines_below(nil).last, content[0, 20])
     end
+    [{today: "5"}, {today: nil}, {topology: "many"}, {ratio: [1.5]}].each do |fields|
+      assert_match(/there is no forecast yet/, lines_below(found(**fields)).last, fields.to_s)
+    end
     File.unlink(path)
     Dir.mkdir(path)
     assert_match(/there is no forecast yet/, lines_below(nil).last)

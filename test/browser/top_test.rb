@@ -31,7 +31,7 @@ class TopInBrowserTest < TunerTest
   # @yieldparam app [ServedApp]
   def page(**)
     ServedApp.open(rackup: RACKUP, puma_rb: PUMA_RB) do |app|
-      port = app.start("-w", "2")
+      port = app.start("-w", "2", extra: {"PUMA_TUNER_FORECAST" => "off"})
       out, out_end = IO.pipe
       pid = start_puma_tuner("top", app.folder, "--web", "--every", "0.5", out: out_end, err: "#{app.folder}/err")
       out_end.close
@@ -72,7 +72,11 @@ class TopInBrowserTest < TunerTest
   test "tables and charts stream, stand still while frozen, and say when the server has ended" do
     page do |tools, app|
       live(tools)
+      assert tools.value("document.getElementById('recommended').hidden"), "nothing is recommended yet"
+      PumaTuner::Probe::Recommendation.new(topology: "2x3", today: "2x3", metric: "throughput", ratio: nil, requests_count: 300, why_not: nil, detail: nil, made_at_s: Time.now.to_f)
+        .write(PumaTuner::Top::Servers.new.find(app.folder).directory)
       wait_until("a forecast") { rows(tools, "outlook").map(&:first) == ["2x3 (now)", "2x2", "2x4", "1x3", "3x3"] }
+      wait_until("a recommendation") { tools.value("document.getElementById('recommended').textContent") == "Recommended: stay with 2x3; nothing is surely better." }
       assert_equal %w[0 1], rows(tools, "workers").map(&:first)
       assert_equal ["GET /articles", "GET /report"], rows(tools, "endpoints").map(&:first).sort
       bars = "document.querySelectorAll('#budget rect').length"

@@ -179,8 +179,12 @@ class TopIntegrationTest < TunerTest
     end
   end
 
-  test "once, as a document: what was served, by whom, and what a worker more would do" do
-    cluster do |app, port|
+  test "once, as a document: what was served, by whom, what a worker more would do, and what the server's own lines recommend" do
+    cluster(extra: {"PUMA_TUNER_FORECAST" => "off"}) do |app, port|
+      recommended = PumaTuner::Probe::Recommendation.new(topology: "2x8", today: "2x3", metric: "throughput", ratio: [1.5, 1.4, 1.6], requests_count: 300, why_not: nil, detail: nil,
+        made_at_s: Time.now.to_f)
+      server = wait_until("the server") { PumaTuner::Top::Servers.new.all.find { |one| one.folder == File.realpath(app.folder) } }
+      recommended.write(server.directory)
       under_load(port) do
         result = puma_tuner("top", app.worker_pids.first.to_s, "--once", "--json", "--every", "1", folder: app.folder)
         assert_equal 0, result.code, result.err
@@ -190,6 +194,7 @@ class TopIntegrationTest < TunerTest
         assert_equal status.requests_count, status.workers.sum(&:requests_count)
         assert_in_delta status.requests_count, status.throughput_per_s * status.window_ns / 1e9, 1
         assert_equal %w[2x3 2x2 2x4 1x3 3x3], status.outlook.settings.map { |setting| setting.topology.to_s }
+        assert_equal recommended, status.recommendation
         assert_operator status.cost.status_ratio, :>, 0
         status.workers.each { |worker| assert_operator worker.pss_bytes, :>, 1 << 20 }
       end

@@ -53,6 +53,9 @@ class ReportTest < TunerTest
     assert_includes text, "GVL-bound: requests wait 2.50 ms for the GVL, 25% of their time."
     %w[GET\ /a reindexer overload single].each { |word| assert_includes text, word }
     assert_includes Report.render(running.with(outlook: nil), format: :text), "There is none: it comes once 100 requests are recorded"
+    [outlook(["1x5", 20, 11]), nil].each do |outlook|
+      assert_includes Report.render(running.with(outlook:, recommendation:), format: :text), "Recommended: 2x5; p99 0.43x (0.39 to 0.47) of today's 1x5."
+    end
   end
 
   # @return [PumaTuner::Trial::Outcome] of a trial that nobody sent a request to

@@ -46,6 +46,10 @@ module TopBuilders
     Top::Outlook.new(settings:, requests_count: 900, window_ns: 10 * S, at: "2026-01-01T00:00:00Z", why_not: nil, detail: nil, **fields)
   end
 
+  def recommendation(**fields)
+    Probe::Recommendation.new(topology: "2x5", today: "1x5", metric: "p99", ratio: [0.43, 0.39, 0.47], requests_count: 300, why_not: nil, detail: nil, made_at_s: Time.now.to_f, **fields)
+  end
+
   # @param per_s [Numeric, nil] nil: it has no steady state
   def outlook_setting(text, per_s, p99_ms)
     estimate = ->(value) { value && Stats::Estimate.new(value:, low: value * 0.9, high: value * 1.1, level_ratio: 0.95, samples_count: 5) }

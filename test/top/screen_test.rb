@@ -18,7 +18,7 @@ class TopScreenTest < TunerTest
     background = entry("reindexer", [3_000], kind: :thread, cpu: 2_500)
     status(articles, report, job, pool, background, yjit_enabled: true, cpu_ms: 8_300, code_bytes: 11 * Units::MIB)
       .with(outlook: outlook(["1x5", 64.2, 51], ["1x4", 64.1, 60.2], ["1x6", 64.0, 48.7], ["2x5", 64.3, 21.9]),
-        cost: Top::Cost.new(status_ratio: 0.004, outlook_ratio: 0.021))
+        recommendation:, cost: Top::Cost.new(status_ratio: 0.004, outlook_ratio: 0.021))
   end
 
   def screen(now = shop, keys: "", rows: 24, columns: 80, color: false, frozen: nil)
@@ -103,11 +103,38 @@ class TopScreenTest < TunerTest
     assert_includes screen(shop.with(outlook: outlook(["1x5", nil, nil]))).join("\n"), "overload"
   end
 
+  # @return [String, nil]
+  def recommended(found, **) = screen(shop.with(recommendation: found), **).grep(/\Arecommended/).first
+
+  test "the setting that the server's own lines tell is named, and one that is to stay is told as such" do
+    assert_equal "recommended: 2x5; p99 0.43x (0.39 to 0.47) of today's 1x5", recommended(recommendation)
+    assert_equal "recommended: stay with 1x5; nothing is surely better", recommended(recommendation(topology: "1x5", ratio: nil))
+    assert_equal "recommended: 2x5; 1x5 is overloaded", recommended(recommendation(ratio: nil))
+    assert_includes recommended(recommendation, rows: 10), "2x5", "it goes with the last that is left out"
+    assert_includes screen(shop.with(recommendation: recommendation, outlook: nil)).join("\n"), "recommended: 2x5"
+  end
+
+  test "without a recommendation it is said why, however late it is shown" do
+    {"few_requests" => "none; a forecast needs more requests than 12", "no_steady_state" => "none; no setting that was forecast bears this load",
+     "pool" => "as it is, and more places in the pool of connections", "failed" => "none; no forecast can be made: no   extension?[2J"}.each do |why_not, words|
+      none = Probe::Recommendation.none(why_not, requests_count: 12, detail: "no \n extension\e[2J").with(made_at_s: 0.0)
+      assert_equal "recommended: #{words}", recommended(none), why_not
+    end
+    assert_nil recommended(nil), "nothing has been forecast yet"
+  end
+
+  test "lines tell a recommendation when it changes, and not each time" do
+    lines = Top::Lines.new
+    told = [nil, recommendation, recommendation, recommendation(topology: "2x4")].flat_map { |found| lines.call(shop.with(recommendation: found)) }
+    assert_equal [2, 5], told.each_index.select { |index| told[index].start_with?("recommended: 2x") }
+    assert_equal 7, told.size
+  end
+
   test "lines for where there is no terminal stand below their headings, which come again" do
     lines = Top::Lines.new
     told = Array.new(21) { lines.call(shop) }
-    assert_equal [2] + [1] * 19 + [2], told.map(&:size)
-    heading, line = told.first
+    assert_equal [3] + [1] * 19 + [2], told.map(&:size)
+    heading, _, line = told.first
     assert_equal heading.split.size, line.split("  GVL-bound").first.split.size
     assert_operator line.length, :>, heading.length
     assert_match(/\A +- /, lines.call(status).last[6 + 7..])

@@ -70,10 +70,23 @@ class TopStatusTest < TunerTest
   end
 
   test "a status is a document that can be read again" do
-    found = status(entry("GET /a", [10] * 10, cpu: 60)).with(outlook: outlook(["1x5", 100, 20], ["1x4", nil, nil]), cost: Top::Cost.new(status_ratio: 0.004, outlook_ratio: nil))
+    found = status(entry("GET /a", [10] * 10, cpu: 60)).with(outlook: outlook(["1x5", 100, 20], ["1x4", nil, nil]), recommendation:, cost: Top::Cost.new(status_ratio: 0.004, outlook_ratio: nil))
     again = Document.parse(Document.dump(found), "x", [:status])
     assert_equal found, again
     assert_equal :beyond_capacity, again.outlook.settings.last.unsteady.kind
+    older = JSON.generate(JSON.parse(Document.dump(found)).except("recommendation"))
+    assert_equal found.with(recommendation: nil), Document.parse(older, "x", [:status])
+  end
+
+  test "a server's recommendation is what its own lines read, and an old one says nothing of now" do
+    Dir.mktmpdir do |folder|
+      found = -> { server.with(directory: folder).recommendation }
+      assert_nil found.call
+      recommendation.write(folder)
+      assert_equal [Probe::Recommendation.read(folder), "2x5"], [found.call, found.call.topology]
+      recommendation(made_at_s: Time.now.to_f - Probe::Recommendation::OLD_S - 1).write(folder)
+      assert_nil found.call
+    end
   end
 
   test "next to a setting are those with a worker or a thread less and more, as far as there are such" do

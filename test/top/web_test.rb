@@ -111,6 +111,11 @@ class TopWebTest < TunerTest
     listen { |events| assert_equal 2, events.next.last["points"].size }
   end
 
+  test "the page is told what is recommended, in words, and nothing where there is none" do
+    assert_equal "2x5; p99 0.43x (0.39 to 0.47) of today's 1x5", Top::WebEvent.of(running.with(recommendation:))[:recommended]
+    assert_nil Top::WebEvent.of(running)[:recommended]
+  end
+
   test "shares of a point are those of all requests, and unknown ones are null" do
     point = Top::WebEvent.point(running)
     assert_equal [0.45, 0.4], [point[:parts][1], point[:parts][3]]

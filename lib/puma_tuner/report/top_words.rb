@@ -103,6 +103,19 @@ module PumaTuner
         WHY_NOT[outlook.why_not]&.call(outlook)
       end
 
+      # @param recommendation [Probe::Recommendation, nil]
+      # @return [String, nil] in the words of the server's own lines; nil where there is none to speak of
+      def recommendation(recommendation)
+        return unless recommendation
+        topology = recommendation.topology
+        if topology
+          stay = "stay with " if topology == recommendation.today
+          return Figures.printable("#{stay}#{topology}; #{ThreadLine.found(recommendation)}")
+        end
+        return ThreadLine::MORE_PLACES if recommendation.why_not == "pool"
+        "none; #{Figures.printable(ThreadLine.why_not(recommendation))}"
+      end
+
       # @param message [Statement, nil]
       # @return [String, nil]
       def message(message) = message && Figures.printable(Statements.words(message, MESSAGES))

@@ -3,6 +3,7 @@
 module PumaTuner
   module Top
     # A status in one line, for where there is no terminal: numbers in columns, as vmstat has them, and the diagnosis.
+    # What is recommended has a line of its own when it changes.
     class Lines
       PARTS = %i[queue gvl_wait preempted cpu gc io lock sleep].freeze
 
@@ -19,13 +20,18 @@ module PumaTuner
       end
 
       # @param status [Status]
-      # @return [Array<String>] a line, after the headings where they are due
+      # @return [Array<String>] a line, after the headings and the recommendation where they are due
       def call(status)
         @count += 1
-        [*(row(HEADINGS) if @count % EVERY == 1), line(status)]
+        [*(row(HEADINGS) if @count % EVERY == 1), *recommended(status), line(status)]
       end
 
       private
+
+      def recommended(status)
+        before, @recommended = @recommended, Report::TopWords.recommendation(status.recommendation)
+        "recommended: #{@recommended}" if @recommended && @recommended != before
+      end
 
       def line(status)
         budget = status.requests.map(&:budget).reduce(:+)

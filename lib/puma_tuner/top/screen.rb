@@ -78,6 +78,7 @@ module PumaTuner
         q  quit
         ~  before a p99 of fewer than 100 requests
         what if: forecasts for the traffic of now at workers x threads, 95% intervals
+        recommended: as the server's own lines say, by forecasts of many more settings
       TEXT
 
       # @param columns [Integer] of the terminal
@@ -132,7 +133,9 @@ module PumaTuner
       # @return [Array<Array<String>>] blocks of lines, of which the first are left out first
       def foot(status, view)
         message = Report::TopWords.message(view.message)
+        recommended = Report::TopWords.recommendation(status.recommendation)
         [(PARTS_PAGES.include?(view.page) ? [legend] : []), outlook(status.outlook),
+          ([clip("recommended: #{recommended}")] if recommended),
           ([message ? paint(clip(message), "1") : paint(clip(KEYS), "2")] if @rows)].compact
       end
 

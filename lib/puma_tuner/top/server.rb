@@ -17,6 +17,15 @@ module PumaTuner
       # @return [Boolean] whether it has not ended
       def alive? = Probe::Processes.alive?(pid) && Probe::Processes.identity(pid) == identity
 
+      # What the server's own lines and its exporter tell, too: a process beside the server forecasts far more settings
+      # than those next to today's, and leaves what it chose (Probe::Forecasting).
+      #
+      # @return [Probe::Recommendation, nil] nil where there is none, or an old one
+      def recommendation
+        found = Probe::Recommendation.read(directory)
+        found unless found&.old?
+      end
+
       # @return [String] "4711 (/srv/shop)"
       def to_s = folder ? "#{pid} (#{folder})" : pid.to_s
     end

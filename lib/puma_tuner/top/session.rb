@@ -110,7 +110,8 @@ module PumaTuner
       # @return [Status] of the window that the last look ended
       def status
         first, last = @looks.first, @looks.last
-        Status.of(@server, first.reading, last.reading).with(outlook: @forecasts.outlook, cost: cost(first, last))
+        Status.of(@server, first.reading, last.reading)
+          .with(outlook: @forecasts.outlook, recommendation: @server.recommendation, cost: cost(first, last))
       end
 
       # Looks at the server.

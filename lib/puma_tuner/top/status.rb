@@ -38,15 +38,17 @@ module PumaTuner
     # topology: as it runs; nil before any request; endpoints_count: all of them, also those without a row
     # throughput_per_s, p50_ns, p99_ns: of all requests; the latter nil without any
     # diagnosis: a Statement, see Diagnosis; outlook: nil while there is none; cost: nil where nobody measured it
+    # recommendation: what the lines of the server itself recommend, too; nil where no forecast is made yet
     # why_not: why parts of the time are unknown; nil where they are not
     Status = Document.define(:at, :pid, :folder, :topology, :window_ns, :requests_count, :throughput_per_s, :p50_ns,
-      :p99_ns, :diagnosis, :endpoints, :workers, :background, :outlook, :cost, :why_not, kind: :status,
+      :p99_ns, :diagnosis, :endpoints, :workers, :background, :outlook, :recommendation, :cost, :why_not,
+      kind: :status, added: %i[recommendation],
       nested: {topology: Topology, diagnosis: Statement, endpoints: [EndpointStatus], workers: [WorkerStatus],
-               background: [ThreadStatus], outlook: Outlook, cost: Cost}) do
+               background: [ThreadStatus], outlook: Outlook, recommendation: Probe::Recommendation, cost: Cost}) do
       # @param server [Server]
       # @param before [Reading]
       # @param after [Reading]
-      # @return [Status] without outlook and cost
+      # @return [Status] without outlook, recommendation and cost
       def self.of(server, before, after) = Window.new(server, before, after).status
 
       # @return [Array<EndpointStatus>] requests alone
@@ -75,7 +77,8 @@ module PumaTuner
           diagnosis: Diagnosis.of(@account.endpoints, threads_count: topology&.threads_count),
           endpoints: [*works(@account.endpoints, "request"), *works(@account.jobs, "job")].freeze,
           workers: @after.processes.map { |process| worker(process) }.freeze, background: background.freeze,
-          outlook: nil, cost: nil, why_not: facts.filter_map { |one| one["why_not"] }.first)
+          outlook: nil, recommendation: nil, cost: nil,
+          why_not: facts.filter_map { |one| one["why_not"] }.first)
       end
 
       private

@@ -16,7 +16,8 @@ module PumaTuner
         {at: status.at, sentence: Report::TopWords.sentence(status.diagnosis), about: about(status),
          cost: cost(status.cost), why_not: status.why_not && Report::Figures.printable(status.why_not),
          endpoints: status.endpoints.map { |row| endpoint(row) }, workers: status.workers.map { |row| worker(row) },
-         threads: status.background.map { |row| thread(row) }, outlook: outlook(status.outlook)}
+         threads: status.background.map { |row| thread(row) }, outlook: outlook(status.outlook),
+         recommended: Report::TopWords.recommendation(status.recommendation)}
       end
 
       # @param status [Status]

@@ -6,6 +6,9 @@ module PumaTuner
   # Pure, and standing on nothing but the budget it is given: it runs in the serving process, where the report stage
   # and its libraries have no business.
   module ThreadLine
+    # What is recommended where requests wait for a pool of connections.
+    MORE_PLACES = "as it is, and more places in the pool of connections"
+
     # The form's words and the budget's parts.
     PARTS = {"cpu" => :cpu, "io" => :io, "gc" => :gc, "gvlwait" => :gvl_wait}.freeze
 
@@ -57,19 +60,24 @@ module PumaTuner
     # @return [Array<String>] what stands in the place of a recommendation where requests wait for a pool of
     #   connections: the rule of thumb would answer with threads, which wait for the pool in their turn
     def pool_first
-      ["Recommended config: as it is, and more places in the pool of connections",
+      ["Recommended config: #{MORE_PLACES}",
         "  requests wait for that pool, which more threads do not change; `puma_tuner tune` looks at it"]
     end
 
     # @param forecast [Probe::Recommendation] that has one
     # @return [String] what the recommendation rests on, in a line below it
     def forecast(forecast)
+      worse = "; proven to be worse: #{forecast.withheld.join(", ")}" if forecast.withheld.any?
+      "  by a forecast from #{Units.counted(forecast.requests_count, "recorded request")}: #{found(forecast)}#{worse}"
+    end
+
+    # @param forecast [Probe::Recommendation] that has one
+    # @return [String] why these settings: "throughput 1.68x (1.64 to 1.72) of today's 1x5"
+    def found(forecast)
       found = forecast.ratio&.then do |ratio|
         Kernel.format("%s %.2fx (%.2f to %.2f) of today's %s", forecast.metric, *ratio, forecast.today)
       end
-      found ||= (forecast.topology == forecast.today) ? "nothing is surely better" : "#{forecast.today} is overloaded"
-      worse = "; proven to be worse: #{forecast.withheld.join(", ")}" if forecast.withheld.any?
-      "  by a forecast from #{Units.counted(forecast.requests_count, "recorded request")}: #{found}#{worse}"
+      found || ((forecast.topology == forecast.today) ? "nothing is surely better" : "#{forecast.today} is overloaded")
     end
 
     # @param forecast [Probe::Recommendation, nil] that has none, or is old
@@ -81,6 +89,13 @@ module PumaTuner
     def why_no_forecast(forecast)
       return "there is no forecast yet" unless forecast
       return "the last forecast is #{(forecast.age_s / 60).round} min old" if forecast.old?
+      why_not(forecast)
+    end
+    private_class_method :why_no_forecast
+
+    # @param forecast [Probe::Recommendation] that has none
+    # @return [String]
+    def why_not(forecast)
       case forecast.why_not
       when "no_engine"
         "for a forecast, install the gem puma_tuner #{VERSION} here, in or outside of the app's bundle"
@@ -90,7 +105,6 @@ module PumaTuner
       else "no forecast can be made: #{forecast.detail}"
       end
     end
-    private_class_method :why_no_forecast
 
     def percent(ratio) = ratio ? Kernel.format("%.1f%%", ratio * 100) : "-"
     private_class_method :percent

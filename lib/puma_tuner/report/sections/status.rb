@@ -59,13 +59,18 @@ module PumaTuner
 
         def outlook
           why_not = TopWords.why_no_forecast(@status.outlook)
-          return Section.new("outlook", "Forecasts", [Note.new("There is none: #{why_not}.")]) if why_not
+          recommendation = TopWords.recommendation(@status.recommendation)
+          recommended = "Recommended: #{recommendation}." if recommendation
+          if why_not
+            return Section.new("outlook", "Forecasts",
+              ["There is none: #{why_not}.", *recommended].map { |text| Note.new(text) })
+          end
           columns = [Column.new("workers x threads"), Column.new("req/s", :rate), Column.new("p99", :duration)]
           rows = @status.outlook.settings.map do |one|
             Row.new([one.topology.to_s, one.throughput_per_s || "overload", one.p99_ns])
           end
           section("outlook", "Forecasts for the same traffic", columns, rows,
-            "95% intervals, from #{Figures.counted(@status.outlook.requests_count, "recorded request")}.")
+            "95% intervals, from #{Figures.counted(@status.outlook.requests_count, "recorded request")}.", *recommended)
         end
 
         def section(id, title, columns, rows, *notes)

@@ -132,6 +132,8 @@
     fill("threads", status.threads, (row) => [bar(row.parts)]);
     const outlook = status.outlook;
     put("why-not", outlook.why_not ? `No forecast: ${outlook.why_not}.` : `Forecasts for the traffic of now, from ${outlook.requests}, with 95% intervals.`);
+    put("recommended", `Recommended: ${status.recommended}.`);
+    byId("recommended").hidden = !status.recommended;
     byId("outlook").hidden = Boolean(outlook.why_not);
     fill("outlook", outlook.rows || [], () => []);
     charts();

@@ -35,7 +35,7 @@ module PumaTuner
       def self.read(directory)
         text = File.binread(File.join(directory, FILE), MOST_BYTES)
         one = from_document(JSON.parse(text))
-        one if one.age_s && (one.topology.nil? || Topology.parse(one.topology))
+        one if one.age_s && (one.topology.nil? || one.tellable?)
       rescue SystemCallError, JSON::ParserError, UsageError, *Document::MISFITS
         nil
       end
@@ -45,6 +45,10 @@ module PumaTuner
         new(topology: nil, today: nil, metric: nil, ratio: nil, requests_count:, why_not:, detail:,
           made_at_s: Time.now.to_f)
       end
+
+      # @return [Boolean] whether it has what every line about it tells
+      # @raise [UsageError]
+      def tellable? = [topology, today].all? { |text| Topology.parse(text) } && [nil, 3].include?(ratio&.size)
 
       # @param directory [String] of the ledgers
       # @raise [SystemCallError]
