@@ -45,6 +45,10 @@ class TopStatusTest < TunerTest
       found = Top::Status.of(server, reading(0, {}), reading(10, ledgers))
       assert_equal [8, 8, 2, 5], found.workers.map(&:threads_count)
       assert_equal "4x8", found.topology.to_s
+      ["", "[]", "{}", '{"pool":null}', '{"pool":"8"}', '{"pool":{"max_count":"8"}}'].each do |text|
+        File.write("#{folder}/0.pool", text)
+        assert_equal({"#{folder}/1.ledger" => 8}, Probe::Resize.threads_counts(%w[0 1 3].map { |name| "#{folder}/#{name}.ledger" }), "a state that is damaged: #{text}")
+      end
     end
   end
 

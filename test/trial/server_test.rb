@@ -63,6 +63,7 @@ class TrialServerTest < TunerTest
         refute_kind_of Trial::Server::Booting, error
       end
     end
+    serving("0" => []) { |server| assert_match(/does not allow it/, assert_raises(UsageError) { server.states }.message) }
     serving("0" => state(0, configured: nil, why_not: "old_puma")) do |server|
       assert_match(/can't be resized: old_puma/, assert_raises(UsageError) { server.states }.message)
     end

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module Trial
     # A running server whose processes may be resized, from outside: what its ledgers and the states beside them tell,
@@ -71,7 +69,7 @@ module PumaTuner
       # @raise [Booting] where one of them boots
       # @raise [UsageError] of a server that may not be resized
       def states
-        states = living.map { |path| state(path) }
+        states = living.map { |path| Probe::Resize.state(path) }
         raise UsageError, "the server #{leader_pid} does not allow it, or is still booting. #{HOW}" if states.none?
         raise Booting, "a process of the server #{leader_pid} boots; wait until it serves" if states.include?(nil)
         unless states.all? { |one| one[:format] == Probe::Resize::FORMAT }
@@ -99,7 +97,7 @@ module PumaTuner
       end
 
       # @return [Array<Integer>] of those that obey by now, whatever others are booting
-      def pids = living.filter_map { |path| state(path)&.fetch(:pid) }
+      def pids = living.filter_map { |path| Probe::Resize.state(path)&.fetch(:pid) }
 
       # @return [Float] seconds, age of its youngest process
       def youngest_s
@@ -201,15 +199,8 @@ module PumaTuner
         nil
       end
 
-      def state(ledger_path)
-        text = File.binread(ledger_path.sub(/\.\w+\z/, Probe::Resize::STATE), Probe::Resize::MOST_BYTES)
-        JSON.parse(text, symbolize_names: true)
-      rescue Errno::ENOENT, JSON::ParserError
-        nil
-      end
-
       def worker(path, ledger)
-        told = state(path)
+        told = Probe::Resize.state(path)
         pool = told && told[:pool] or return
         before, told_before = @before[path]
         @told[path] = told

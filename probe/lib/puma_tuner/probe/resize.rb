@@ -29,16 +29,24 @@ module PumaTuner
       # What is larger is none of ours.
       MOST_BYTES = 100_000
 
+      # @param ledger_path [String]
+      # @return [Hash{Symbol => Object}, nil] what its process tells of its pool, see #tell; nil of one that may not be
+      #   resized, or has not begun to tell
+      def self.state(ledger_path)
+        text = File.binread(ledger_path.sub(/\.\w+\z/, STATE), MOST_BYTES).to_s # nil of an empty file
+        JSON.parse(text, symbolize_names: true).then { |state| state if state.is_a?(Hash) }
+      rescue Errno::ENOENT, JSON::ParserError
+        nil
+      end
+
       # How many threads each process may have by now: its ledger tells what was configured when it began.
       #
       # @param ledger_paths [Array<String>]
       # @return [Hash{String => Integer}] by path; without processes that may not be resized, or have not begun to tell
       def self.threads_counts(ledger_paths)
         ledger_paths.each_with_object({}) do |path, counts|
-          state = JSON.parse(File.binread(path.sub(/\.\w+\z/, STATE), MOST_BYTES))
-          counts[path] = state.dig("pool", "max_count") || next
-        rescue Errno::ENOENT, JSON::ParserError, TypeError
-          next
+          state(path) in {pool: {max_count: Integer => count}} or next
+          counts[path] = count
         end
       end
 
