@@ -72,6 +72,8 @@ module PumaTuner
 
       def reach(field)
         ratio = Stats::Quantile.of(steady.map { |forecast| forecast.public_send(field).reach_ratio }.sort, 0.5)
+        # The low end of an interval of two simulations may be 0, and no factor leads there.
+        return "beyond any bound" unless ratio.finite?
         (ratio > 1) ? "#{Units.significant(ratio + 1)} times" : percent(ratio)
       end
 
