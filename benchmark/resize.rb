@@ -11,7 +11,7 @@ module Resizing
   QUICK = ENV["QUICK"] == "1"
 
   # Seconds, see TwoShapes.
-  TIMES = QUICK ? {half_s: 90, measure_s: 3} : {half_s: 240, measure_s: 11}
+  TIMES = QUICK ? {half_s: 90, measure_s: 3} : {half_s: 300, measure_s: 11}
 
   Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: QUICK ? 2 : 15, seed: 1) do |parser, given|
     parser.on("--minutes N", Float, "how long at random, default: 15; QUICK=1: 2") { |minutes| given[:minutes] = minutes }

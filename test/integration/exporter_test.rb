@@ -49,7 +49,6 @@ class ExporterTest < TunerTest
   test "a worker that is killed takes nothing along, and the one in its place goes on" do
     ServedApp.open(puma_rb: puma_rb) do |app|
       port = app.start("-w", "2", extra: environment)
-      app.wait_for_line(/booted/)
       ServedApp.request(port, "/work", clients: 4, each: 5)
       before = wait_for_total(20)
       app.worker_pids.each { |pid| Process.kill(:KILL, pid) }
