@@ -256,15 +256,15 @@ module PumaTuner
       # @param counts [Array<Integer>] to forecast
       # @return [Hash{Symbol => Object}] metric, ratios, requests_count and why_not, see Situation; cpu_s that it took
       def call(threads_count, counts)
-        began_s = cpu_s
+        began_s = thread_cpu_s
+        @beside_s = 0.0
         found = forecast(threads_count, counts)
-        {**found, cpu_s: cpu_s - began_s}
+        {**found, cpu_s: thread_cpu_s - began_s + @beside_s}
       end
 
       private
 
-      # Of this process, and of those that it has waited for.
-      def cpu_s = Process.times.to_h.values.sum
+      def thread_cpu_s = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
 
       def forecast(threads_count, counts)
         observation = recorded(threads_count)
@@ -281,11 +281,15 @@ module PumaTuner
       # @return [Object, nil] the block's, which another process has run; nil when that was killed
       # @raise [InvalidMeasurement, UsageError] what it raised
       def beside
+        began_s = Clock.now_s
         reader, writer = IO.pipe(binmode: true)
         pid = fork { answer(writer) { yield } }
         writer.close
         text = reader.read
-        found = (Marshal.load(text) unless text.empty?)
+        # That process tells its own CPU time: what this one has waited for has that of others, too. Of one that was
+        # killed it was no more than this.
+        @beside_s = Clock.now_s - began_s
+        found, @beside_s = Marshal.load(text) unless text.empty?
         raise found if found.is_a?(Exception)
         found
       ensure
@@ -303,7 +307,7 @@ module PumaTuner
         rescue => error
           error
         end
-        writer.write(Marshal.dump(found))
+        writer.write(Marshal.dump([found, Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)]))
         writer.close
       ensure
         exit!(0)
