@@ -52,8 +52,8 @@ module Resizing
     end
 
     def by_auto
-      ["A server of #{Server::WORKERS} processes that begins with #{TwoShapes::BEGINS_WITH} threads has traffic of one shape, from #{TwoShapes::CONNECTIONS} clients, and then of the other, which comes " \
-        "whatever the server does; `auto` finds its way. Fixed numbers are measured in #{TwoShapes::FIXED_ROUNDS} interleaved rounds: medians, least to most. What was best there, what `auto` ended with, and " \
+      ["A server of #{Server::WORKERS} processes that begins with #{TwoShapes::BEGINS_WITH} threads has traffic of one shape, from #{TwoShapes::CONNECTIONS} clients, and then of the other; " \
+        "`auto` finds its way. Fixed numbers are measured in #{TwoShapes::FIXED_ROUNDS} interleaved rounds: medians, least to most. What was best there, what `auto` ended with, and " \
         "what doing nothing would have kept are measured anew, side by side in #{TwoShapes::ROUNDS} rounds. Promised: `auto` ends each half within #{TwoShapes::WITHIN_PERCENT}% of the best fixed number, " \
         "by what tells numbers apart in that half: throughput, or the p99 where all that comes is served by any. It is **met** where the whole interval (95%) is within, **missed** where all of it is beyond.",
         table(["each request", "by", *TwoShapes::FIXED.map(&:to_s)], @shapes.map { |shape| fixed(shape) }),

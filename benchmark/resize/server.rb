@@ -19,7 +19,7 @@ module Resizing
         when "/io" then sleep 0.03
         when "/cpu" then 25_000.times { |i| i.to_s }
         when "/long" then sleep 1.5
-        when "/steps" then 20.times { 2_500.times { |i| i.to_s }; sleep 0.0001 }
+        when "/reads" then 100.times { 400.times { |i| i.to_s }; File.read("config.ru") }
         else 200.times { |i| i.to_s }; sleep 0.002
         end
         [200, {"content-type" => "text/plain"}, ["fine"]]
