@@ -63,23 +63,26 @@ class TestRunTest < TunerTest
     assert_equal "aazzazaz", File.read("#{@folder}/log")
   end
 
-  test "a test that failed is run again alone when all others have ended: where it passes it is named with what it said, where not it fails" do
+  test "a test of servers that failed is run again, alone: where it passes it is named with what it said, where not it fails" do
     tries = "File.write(\"#{@folder}/log\", name[-1], mode: \"a\"); assert_operator File.read(\"#{@folder}/log\").count(name[-1]), :>, "
-    lines, status = run_files({one: "test(\"a\") { #{tries} 1 }\n#{PASSING}", two: "timed!\n test(\"b\") { #{tries} 0 }"}, "processes_count: 1")
+    one = "kind :integration\n  test(\"a\") { #{tries} 1 }\n#{PASSING}"
+    lines, status = run_files({one:, two: "timed!\n test(\"b\") { #{tries} 0 }"}, "processes_count: 1")
     assert_equal ["aba", 0, "3 runs, 5 assertions, 0 failures, 0 errors, 0 skips"], [File.read("#{@folder}/log"), status.exitstatus, lines.last]
     refute_includes lines, "Failed:"
     told = lines.drop(lines.index("Passed when run again, alone; at first it said:") + 1)
     assert_match(/OneTest#test_a at .*one_test.rb/, told[0])
     assert_match(/Expected 1 to be > 1/, told[1])
-    lines, status = run_files({one: "test(\"c\") { #{tries} 2 }"})
+    lines, status = run_files({one: "kind :integration\n  test(\"c\") { #{tries} 2 }"})
     assert_equal ["abacc", 1, "1 runs, 2 assertions, 1 failures, 0 errors, 0 skips"], [File.read("#{@folder}/log"), status.exitstatus, lines.last]
     refute_includes lines.join, "run again"
     assert_match(/Expected 2 to be > 2/, failed(lines).join)
+    _, status = run_files({one: "test(\"d\") { #{tries} 1 }"})
+    assert_equal ["abaccd", 1], [File.read("#{@folder}/log"), status.exitstatus], "a test without servers has no second try"
   end
 
   test "where many tests fail none is run again: no chance makes so many" do
     fails = Array.new(9) { |i| "test(\"fails #{i}\") { assert File.write(\"#{@folder}/log\", \"x\", mode: \"a\") && false }" }.join("\n")
-    lines, status = run_files({one: fails})
+    lines, status = run_files({one: "kind :integration\n  #{fails}"})
     assert_equal [9, 1], [File.size("#{@folder}/log"), status.exitstatus]
     assert_equal "9 runs, 9 assertions, 9 failures, 0 errors, 0 skips", lines.last
   end

@@ -51,7 +51,8 @@ module Resizing
     # Connections that last stay with the process that they met first.
     REUSE = (20..60)
 
-    # What waits is served by many threads alone. What gives the GVL away in many tiny reads is served by few: with many, each read hands it to another thread.
+    # What waits is served by many threads alone. What gives the GVL away in many tiny reads is served by few: with many, each
+    # read hands it to another thread.
     SHAPES = {
       "waits 30 ms" => Traffic.new("/io", PumaTuner::Load::Arrivals.closed(reuse: REUSE), :per_s, 0.5),
       "computes between 100 reads of a file" => Traffic.new("/reads", PumaTuner::Load::Arrivals.closed(reuse: REUSE), :per_s, 1.0)
@@ -109,8 +110,7 @@ module Resizing
       with(counts) { |servers| rounds_count.times { |round| Bench.order(counts, round).each { |count| yield count, servers.fetch(count) } } }
     end
 
-    # They all run at a time, and one of them has traffic. Each has had a window of each shape before, of which nothing is kept: in its first, a server
-    # with many threads has yet to find the size of its heap.
+    # They all run at a time, and one of them has traffic. Each has had a window of each shape before, of which nothing is kept.
     #
     # @yieldparam servers [Hash{Integer => Server}]
     def with(counts, servers = {}, &)

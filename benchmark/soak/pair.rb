@@ -8,9 +8,10 @@ module Soak
   # What came of it.
   #
   # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [RSS without its
-  #   ledger at its beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were killed, each with up to
-  #   THREADS requests under way
-  Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes, :ledger_bytes, :lines) do
+  #   ledger at its beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were
+  #   killed, each with up to THREADS requests under way
+  Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes,
+    :ledger_bytes, :lines) do
     # @return [Array<String>] promises that were broken
     def broken
       slack = killed_count * Pair::THREADS
@@ -36,7 +37,7 @@ module Soak
     QUIET_RATIO = 0.55
     WARM_UP_RATIO = 0.4
 
-    # What workers without the probe need until Ruby's heap has its size.
+    # In a short soak, too, each kind of request has come many times before a worker's memory is compared.
     WARM_UP_MIN_S = 30
     ROUND_S = 600
 
@@ -173,7 +174,8 @@ module Soak
       sleep 1 # the client has its response before the server has recorded it
       growth = @growth.transform_values { |pairs| pairs.map { |before, after| after - before } }
       Result.new(minutes: @minutes, seed: @seed, events: @events, growth_bytes: @growth, counts: @servers.transform_values(&:counts), recorded_count: @servers[:probe].recorded_count,
-        killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]), ledger_bytes: @servers[:probe].ledger_bytes, lines: @servers[:probe].complaints)
+        killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]),
+        ledger_bytes: @servers[:probe].ledger_bytes, lines: @servers[:probe].complaints)
     end
 
     def middle(numbers) = numbers.empty? ? 0 : numbers.sort[numbers.size / 2]
@@ -274,7 +276,8 @@ module Soak
     # @return [Integer, nil] bytes; nil: it has ended
     def resident(pid, own:)
       mappings = File.read("/proc/#{pid}/smaps").split(/^(?=\h+-\h+ )/)
-      mappings.reject { |mapping| mapping.lines.first.match?(/\.ledger\b/) == own }.sum { |mapping| mapping[/^Rss: +(\d+)/, 1].to_i << 10 }
+      ledgers, others = mappings.partition { |mapping| mapping.lines.first.match?(/\.ledger\b/) }
+      (own ? others : ledgers).sum { |mapping| mapping[/^Rss: +(\d+)/, 1].to_i << 10 }
     rescue SystemCallError
       nil
     end

@@ -7,8 +7,8 @@ require "support/test_process"
 
 # Runs files of tests, each in a process of its own, half again as many beside each other as there are cores,
 # as most of them wait for servers half of their time; those that are timed come last, one at a time.
-# All that they tell is one report. A test that failed is run once more when nothing else runs any more: one that passes then
-# was disturbed by other work, or fails by chance, and the report names it with what it said at first.
+# All that they tell is one report. A test of servers or programs that failed is run once more when nothing else runs: where it
+# passes then, other work may have disturbed it, and the report names it with what it said at first. One without them may not fail.
 class TestRun
   # A run with more failures than that is told as it is: no chance makes so many.
   AGAIN_MAX_COUNT = 8
@@ -68,11 +68,13 @@ class TestRun
   end
 
   def hear(file, result)
-    failed_test?(result) ? @doubtful << [file, result] : record(result)
+    doubtful?(file, result) ? @doubtful << [file, result] : record(result)
   end
 
   # Not what became of a process: that it ended or hung is no chance.
-  def failed_test?(result) = !result.passed? && !result.skipped? && result.failure.backtrace.to_a.any?
+  def doubtful?(file, result)
+    file.kind != "unit" && !result.passed? && !result.skipped? && result.failure.backtrace.to_a.any?
+  end
 
   # Each leaves @doubtful as it is judged, so that an interruption finds there what is not.
   def try_again
