@@ -46,8 +46,8 @@ module Soak
         | requests that the probe recorded | #{@result.recorded_count} | |
         #{%i[probe none].map { |name| "| growth of a worker's RSS but for its ledger in a quiet phase after its warm-up, KiB#{", without" if name == :none} | #{kib(@result.growth_bytes[name])} | |" }.join("\n")}
 
-        A worker grew by #{(@result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised). Of the ledger, which has
-        its size from the beginning and is never larger, #{(@result.ledger_bytes / 1024.0).round} KiB were in a worker's RSS at the end. Recorded and counted may differ by the requests that were under way in
+        A worker grew by #{(@result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised).
+        Of the ledger, whose size is fixed, #{(@result.ledger_bytes / 1024.0).round} KiB were in a worker's RSS at the end. Recorded and counted may differ by the requests that were under way in
         workers that were killed: #{@result.killed_count} workers, #{Pair::THREADS} each at most.
 
         What else is tried, each in a process or a server of its own, and how: `probe/test/harmless_test.rb` and `probe/test/faults_test.rb`.

@@ -67,13 +67,15 @@ class TestRunTest < TunerTest
     tries = "File.write(\"#{@folder}/log\", name[-1], mode: \"a\"); assert_operator File.read(\"#{@folder}/log\").count(name[-1]), :>, "
     one = "kind :integration\n  test(\"a\") { #{tries} 1 }\n#{PASSING}"
     lines, status = run_files({one:, two: "timed!\n test(\"b\") { #{tries} 0 }"}, "processes_count: 1")
-    assert_equal ["aba", 0, "3 runs, 5 assertions, 0 failures, 0 errors, 0 skips"], [File.read("#{@folder}/log"), status.exitstatus, lines.last]
+    assert_equal ["aba", 0, "3 runs, 5 assertions, 0 failures, 0 errors, 0 skips"],
+      [File.read("#{@folder}/log"), status.exitstatus, lines.last]
     refute_includes lines, "Failed:"
     told = lines.drop(lines.index("Passed when run again, alone; at first it said:") + 1)
     assert_match(/OneTest#test_a at .*one_test.rb/, told[0])
     assert_match(/Expected 1 to be > 1/, told[1])
     lines, status = run_files({one: "kind :integration\n  test(\"c\") { #{tries} 2 }"})
-    assert_equal ["abacc", 1, "1 runs, 2 assertions, 1 failures, 0 errors, 0 skips"], [File.read("#{@folder}/log"), status.exitstatus, lines.last]
+    assert_equal ["abacc", 1, "1 runs, 2 assertions, 1 failures, 0 errors, 0 skips"],
+      [File.read("#{@folder}/log"), status.exitstatus, lines.last]
     refute_includes lines.join, "run again"
     assert_match(/Expected 2 to be > 2/, failed(lines).join)
     _, status = run_files({one: "test(\"d\") { #{tries} 1 }"})

@@ -108,8 +108,10 @@ module PumaTuner
       def coarse
         early, few = verdicts.keys.select { |cell| time_ratio(cell, "p99").nil? }.partition { |cell| compiling?(cell) }
         {**early.to_h { |cell| ["times of the #{cell}", "YJIT was still compiling while the load was sent, so that its price was not all there either: a longer warm-up would tell"] },
-         **few.to_h { |cell| ["p99 of the #{cell}", "fewer than #{Prove::Metric.percentile("p99").least_requests_count} requests in some trial"] }}
+         **few.to_h { |cell| ["p99 of the #{cell}", "fewer than #{p99_least_count} requests in some trial"] }}
       end
+
+      def p99_least_count = Prove::Metric.percentile("p99").least_requests_count
 
       # Ruby 3.3 tells them with --yjit-stats alone, which slows down what it tells of.
       def silent

@@ -46,8 +46,8 @@ class ProvenanceTest < TunerTest
       end
       code = write.call("lib/a.rb", commit: true)
       refute code.changed
-      assert_equal [code] * 4, [write.call("README.md", commit: false), write.call("labs/01-a/findings/a.json", commit: false), write.call("probe/test/a_test.rb", commit: false),
-        write.call("docs/a.md", commit: true)]
+      %w[README.md labs/01-a/findings/a.json probe/test/a_test.rb].each { |path| assert_equal code, write.call(path, commit: false), path }
+      assert_equal code, write.call("docs/a.md", commit: true)
       refute_equal code.name, write.call("labs/01-a/a.json", commit: true).name
       assert write.call("findings/a.json", commit: false).changed
     end

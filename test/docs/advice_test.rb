@@ -8,7 +8,8 @@ class AdvicePageTest < TunerTest
 
   test "each rule has a section, in the order of their priorities" do
     sections = PAGE.scan(/^## .* \(`(\w+)`\)$/).flatten
-    rules = PumaTuner::Advise::Rules.all.sort_by { |rule| -rule::PRIORITY }.map { |rule| PumaTuner::Advise::Rules::PATHS.fetch(rule.name[/\w+\z/].to_sym) }
+    sorted = PumaTuner::Advise::Rules.all.sort_by { |rule| -rule::PRIORITY }
+    rules = sorted.map { |rule| PumaTuner::Advise::Rules::PATHS.fetch(rule.name[/\w+\z/].to_sym) }
     assert_equal rules.map { |path| File.basename(path, ".rb") }, sections
   end
 

@@ -71,11 +71,14 @@ class ProveTest < TunerTest
 
   # A response takes 5 ms at least.
   test "any percentile is measured, told, and confirmed or refuted" do
-    words = ["--variant", "slow:env.PROVE_SLEEP_MS=15", "--variant", "quick:env.PROVE_SLEEP_MS=5", "--rounds", "6", "--turns", "2", "--probe-duration", "0", "--duration", "0.6"]
+    words = ["--variant", "slow:env.PROVE_SLEEP_MS=15", "--variant", "quick:env.PROVE_SLEEP_MS=5", "--rounds", "6", "--turns", "2",
+      "--probe-duration", "0", "--duration", "0.6"]
     confirmed = prove(*words, "--expect", "97.5% < 2s", "--primary", "p95")
     assert_equal 0, confirmed.code, confirmed.err
     assert_match(/^ *p97\.5 /, confirmed.out)
-    trials_of("quick").each { |trial| assert_equal trial.values.slice("p90", "p95", "p97.5").values.sort, trial.values.values_at("p90", "p95", "p97.5") }
+    trials_of("quick").each do |trial|
+      assert_equal trial.values.slice("p90", "p95", "p97.5").values.sort, trial.values.values_at("p90", "p95", "p97.5")
+    end
     assert_equal ["p95", true], [verdict.primary, verdict.expectations.first.shown]
     refuted = prove(*words, "--expect", "quick: 97.5% < 4ms")
     assert_equal 1, refuted.code, refuted.err

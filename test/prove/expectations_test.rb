@@ -62,7 +62,8 @@ class ExpectationsTest < TunerTest
 
   test "a percentile of too few requests is not shown, and says how many it takes" do
     found = verdict_of_percentiles(["97.5% < 1s", "p97.5 better"], requests_count: 79)
-    assert_equal ["p97.5 takes 80 requests in each trial, and one had 79: use longer trials"] * 2, found.expectations.map { |one| in_words(one.reason) }
+    assert_equal ["p97.5 takes 80 requests in each trial, and one had 79: use longer trials"] * 2,
+      found.expectations.map { |one| in_words(one.reason) }
   end
 
   test "a percentage that none can be of, and a goal for a block, are mistakes that say what to write" do

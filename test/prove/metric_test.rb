@@ -20,13 +20,15 @@ class MetricTest < TunerTest
   end
 
   test "percentiles that are wanted stand among the others, in their order" do
-    assert_equal %w[throughput p5 p50 p90 p97.5 p99 p999 cpu_per_request], Metric.including(Metric::SERVED, %w[p97.5 pss p5 p97.5]).first(8).map(&:name)
+    assert_equal %w[throughput p5 p50 p90 p97.5 p99 p999 cpu_per_request],
+      Metric.including(Metric::SERVED, %w[p97.5 pss p5 p97.5]).first(8).map(&:name)
     assert_same Metric::SERVED, Metric.including(Metric::SERVED, %w[p99 p999 iterations])
     assert_equal Metric::BLOCK, Metric.including(Metric::BLOCK, ["p97.5"])
   end
 
   test "the rarer what is beyond a percentile, the more requests it takes" do
-    assert_equal [1, 1, 40, 80, 200, 2_000, 10_000, 100_000], %w[p50 p90 p95 p97.5 p99 p99.5 p99.9 p99.99].map { |name| Metric.percentile(name).least_requests_count }
+    assert_equal [1, 1, 40, 80, 200, 2_000, 10_000, 100_000],
+      %w[p50 p90 p95 p97.5 p99 p99.5 p99.9 p99.99].map { |name| Metric.percentile(name).least_requests_count }
     assert_equal 1, Metric::SERVED.first.least_requests_count
   end
 end

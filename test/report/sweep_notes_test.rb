@@ -34,7 +34,9 @@ class ReportSweepNotesTest < TunerTest
     wide = sure.with(p99_ns: Stats::Estimate.new(value: 100.0, low: 25.0, high: 400.0, level_ratio: 0.95, samples_count: 5))
     assert_match(/and 4\.00 times in p99 to either side/, notes(forecasts: [wide]).below.first)
     endless = sure.with(p99_ns: Stats::Estimate.new(value: 100.0, low: 0.0, high: 400.0, level_ratio: 0.95, samples_count: 2))
-    [[endless], [sure, endless], [endless, endless]].each { |forecasts| assert_match(/and beyond any bound in p99 to either side/, notes(forecasts:).below.first) }
+    [[endless], [sure, endless], [endless, endless]].each do |forecasts|
+      assert_match(/and beyond any bound in p99 to either side/, notes(forecasts:).below.first)
+    end
   end
 
   test "the rule of thumb has a number or none" do

@@ -47,7 +47,8 @@ module TopBuilders
   end
 
   def recommendation(**fields)
-    Probe::Recommendation.new(topology: "2x5", today: "1x5", metric: "p99", ratio: [0.43, 0.39, 0.47], requests_count: 300, why_not: nil, detail: nil, made_at_s: Time.now.to_f, **fields)
+    Probe::Recommendation.new(topology: "2x5", today: "1x5", metric: "p99", ratio: [0.43, 0.39, 0.47], requests_count: 300,
+      why_not: nil, detail: nil, made_at_s: Time.now.to_f, **fields)
   end
 
   # @param per_s [Numeric, nil] nil: it has no steady state

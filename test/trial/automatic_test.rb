@@ -276,7 +276,9 @@ class TrialAutomaticTest < TunerTest
     spin = ->(seconds) { nil while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) < seconds }
     other = fork { spin.call(1.0) && exit!(0) }
     charged = lambda do |forecast|
-      Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0).tap { |one| one.define_singleton_method(:forecast, &forecast) }.call(3, [2]).fetch(:cpu_s)
+      forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)
+      forecaster.define_singleton_method(:forecast, &forecast)
+      forecaster.call(3, [2]).fetch(:cpu_s)
     end
     assert_includes 0.2..0.9, charged.call(->(*) { Process.wait(other) && {why_not: beside { spin.call(0.2) }} })
     assert_operator charged.call(->(*) { {why_not: beside { sleep(0.1) && Process.kill(:KILL, Process.pid) && sleep }} }), :>=, 0.1
