@@ -30,6 +30,23 @@ class ServerForecastTest < TunerTest
   end
 end
 
+# Requests of very many steps.
+class ThinnedObservationTest < TunerTest
+  include Builders
+
+  def traces(count, steps_count) = Array.new(count) { |place| trace(*(["held", place, "io", 1] * (steps_count / 2))) }
+
+  test "of an app whose requests have many steps fewer are taken, evenly and of each endpoint" do
+    recorded = observation(endpoints: [endpoint_observation(traces: traces(300, 100)), endpoint_observation(name: "GET /rare", traces: traces(12, 10))])
+    thinned = ServerForecast.thinned(recorded).endpoints.map { |endpoint| endpoint.traces.map { |trace| trace.steps[1] / MS } }
+    assert_equal [150, 10], thinned.map(&:size)
+    assert_equal [[0, 2, 4], 299], [thinned.first.first(3), thinned.first.last + 1]
+    assert_equal thinned.last.uniq, thinned.last
+    few = observation(endpoints: [endpoint_observation(traces: traces(300, 40))])
+    assert_same few, ServerForecast.thinned(few)
+  end
+end
+
 # What proofs on this machine showed of the app, as a server's lines know it.
 class ServerForecastMemoryTest < TunerTest
   include Builders

@@ -49,7 +49,7 @@ module CiRecipe
       @path = path
       FileUtils.mkdir_p(File.dirname(path))
       FileUtils.rm_f(path) if fresh
-      @lines = File.file?(path) ? File.readlines(path).filter_map { |line| parsed(line) } : []
+      @lines = File.file?(path) ? PumaTuner::Prove::Journal.values(path) : []
       raise PumaTuner::UsageError, "#{path} was written by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
     end
 
@@ -64,15 +64,6 @@ module CiRecipe
       line = JSON.generate(fields)
       File.write(@path, "#{line}\n", mode: "a")
       @lines << JSON.parse(line)
-    end
-
-    private
-
-    # The last line may be cut short: whoever wrote it was interrupted.
-    def parsed(line)
-      JSON.parse(line)
-    rescue JSON::ParserError
-      nil
     end
   end
 

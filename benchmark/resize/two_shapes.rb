@@ -5,16 +5,15 @@ require_relative "server"
 module Resizing
   # Traffic of one shape, and then of another, before a server whose number of threads `auto` finds; and the same before servers with fixed numbers.
   #
-  # name; metric: :per_s or :p99_ns, which tells the numbers apart; fixed: {threads => [Window]}, of interleaved rounds
+  # name; fixed: {threads => [Window]}, of interleaved rounds
   # threads_count: that `auto` ended with; settled: whether it kept it while it was measured; stay_count: the number that doing nothing would have kept
   # rounds: {best:, ended:, stay: => [Window]}, measured anew, one of each in a round, with the number that was best in `fixed`
-  Shape = Data.define(:name, :metric, :fixed, :threads_count, :settled, :stay_count, :rounds) do
+  Shape = Data.define(:name, :fixed, :threads_count, :settled, :stay_count, :rounds) do
     # @param fixed [Hash{Integer => Array<Window>}]
-    # @param metric [Symbol]
     # @return [Integer] the fixed number with the best median
-    def self.best(fixed, metric) = fixed.min_by { |_, windows| Bench.median(windows.map { |window| window.cost(metric) }) }.first
+    def self.best(fixed) = fixed.min_by { |_, windows| Bench.median(windows.map(&:cost)) }.first
 
-    def best_count = self.class.best(fixed, metric)
+    def best_count = self.class.best(fixed)
 
     # @return [Bench::Verdict] by how many percent what `auto` ended with is worse than the best: in pairs of the same round, whose best was chosen in others, so
     #   that luck is no part of it
@@ -31,7 +30,7 @@ module Resizing
     private
 
     def worse(kind)
-      ratio = PumaTuner::Stats::PairedRatio.of(*rounds.values_at(:best, kind).map { |windows| windows.map { |window| window.cost(metric) } })
+      ratio = PumaTuner::Stats::PairedRatio.of(*rounds.values_at(:best, kind).map { |windows| windows.map(&:cost) })
       percent = ->(value) { (value - 1) * 100 }
       ratio.with(value: percent[ratio.value], low: percent[ratio.low], high: percent[ratio.high])
     end
@@ -40,13 +39,13 @@ module Resizing
   # What clients saw for a while. per_s: requests; p99_ns
   Window = Data.define(:per_s, :p99_ns) do
     # @return [Float] of which less is better
-    def cost(metric) = (metric == :per_s) ? 1.0 / per_s : p99_ns.to_f
+    def cost = 1.0 / per_s
   end
 
   # Both measured by the same clients.
   class TwoShapes
-    # path; arrivals; metric; share: of the time of a window
-    Traffic = Data.define(:path, :arrivals, :metric, :share)
+    # path; share: of the time of a window
+    Traffic = Data.define(:path, :share)
 
     # Connections that last stay with the process that they met first.
     REUSE = (20..60)
@@ -54,8 +53,8 @@ module Resizing
     # What waits is served by many threads alone. What gives the GVL away in many tiny reads is served by few: with many, each
     # read hands it to another thread.
     SHAPES = {
-      "waits 30 ms" => Traffic.new("/io", PumaTuner::Load::Arrivals.closed(reuse: REUSE), :per_s, 0.5),
-      "computes between 100 reads of a file" => Traffic.new("/reads", PumaTuner::Load::Arrivals.closed(reuse: REUSE), :per_s, 1.0)
+      "waits 30 ms" => Traffic.new("/io", 0.5),
+      "computes between 100 reads of a file" => Traffic.new("/reads", 1.0)
     }.freeze
     FIXED = [1, 2, 3, 5, 8].freeze
     FIXED_ROUNDS = 3
@@ -96,12 +95,12 @@ module Resizing
 
     def shape(name, fixed, stay_count, ended)
       traffic = SHAPES.fetch(name)
-      counts = {best: Shape.best(fixed, traffic.metric), ended: ended.fetch(:threads_count), stay: stay_count}
+      counts = {best: Shape.best(fixed), ended: ended.fetch(:threads_count), stay: stay_count}
       found = counts.transform_values { [] }
       with(counts.values.uniq) do |servers|
         ROUNDS.times { |round| Bench.order(counts.keys, round).each { |kind| found[kind] << measured(servers.fetch(counts.fetch(kind)), traffic) } }
       end
-      Shape.new(name:, metric: traffic.metric, fixed:, stay_count:, rounds: found, **ended)
+      Shape.new(name:, fixed:, stay_count:, rounds: found, **ended)
     end
 
     # @yieldparam count [Integer]
@@ -125,8 +124,8 @@ module Resizing
     # @return [Window]
     def measured(server, traffic, seconds = @measure_s * traffic.share)
       generator = PumaTuner::Load::Native.new(settling_limit_s: SETTLING_S)
-      connections_count = traffic.arrivals.open? ? PumaTuner::Load::Arrivals::OPEN_CONNECTIONS_COUNT : CONNECTIONS
-      outcome = generator.run(url_base: server.url, duration_s: seconds, mix: PumaTuner::Load::Mix.of_paths([traffic.path]), arrivals: traffic.arrivals, seed: 1, connections_count:)
+      outcome = generator.run(url_base: server.url, duration_s: seconds, mix: PumaTuner::Load::Mix.of_paths([traffic.path]), seed: 1,
+        arrivals: PumaTuner::Load::Arrivals.closed(reuse: REUSE), connections_count: CONNECTIONS)
       Window.new(per_s: outcome.throughput_per_s, p99_ns: outcome.p99_ns)
         .tap { |found| @say.call("#{traffic.path}: #{found.per_s.round}/s, p99 #{PumaTuner::Units.duration(found.p99_ns)}") }
     end

@@ -14,6 +14,11 @@ module PumaTuner
     # Of so many that were recorded step by step, one or two are beyond the p99.
     LEAST_REQUESTS_COUNT = 100
 
+    # Steps of all recorded requests that forecasts are made of: what it takes to prepare them grows with their number,
+    # and this many take a second of CPU time. A judgement; and of no endpoint less than so many requests.
+    STEPS_MAX = 15_000
+    TRACES_MIN = 10
+
     # So long it is recorded, and longer where there are few requests.
     WINDOW_S = 10
     WINDOW_MAX_S = 60
@@ -29,6 +34,20 @@ module PumaTuner
     # @param most_ratio [Float] of a core, for all of them
     # @return [Float] seconds until the next one, however long, so that they take no more
     def self.rest_s(cpu_s, passed_s, most_ratio: MOST_RATIO) = (cpu_s / most_ratio - passed_s).clamp(0.0, nil)
+
+    # @param observation [Probe::Observation]
+    # @return [Probe::Observation] where it has many more steps than that, with every second of an endpoint's recorded
+    #   requests, or every tenth
+    def self.thinned(observation)
+      steps_count = observation.endpoints.sum { |endpoint| endpoint.traces.sum { |trace| trace.steps.size / 2 } }
+      return observation if steps_count <= STEPS_MAX
+      endpoints = observation.endpoints.map do |endpoint|
+        size = endpoint.traces.size
+        count = (size * STEPS_MAX.fdiv(steps_count)).ceil.clamp([TRACES_MIN, size].min, size)
+        endpoint.with(traces: Array.new(count) { |index| endpoint.traces[index * size / count] }.freeze)
+      end
+      observation.with(endpoints: endpoints.freeze)
+    end
 
     # @param leader_pid [Integer]
     # @param leader [String] Probe::Processes.identity of the process that leads the server
@@ -59,7 +78,7 @@ module PumaTuner
       end
       requests_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
       return none("few_requests", requests_count:) if requests_count < LEAST_REQUESTS_COUNT
-      advised(observation, requests_count)
+      advised(self.class.thinned(observation), requests_count)
     rescue InvalidMeasurement, UsageError => error
       none("failed", detail: error.message, requests_count: requests_count.to_i)
     end

@@ -148,7 +148,7 @@ module PumaTuner
     # the pool had fewer than are advised.
     def remember(verdict, sweep, observation, machine, advised = nil)
       return unless verdict.quiet? && !observation.load&.disturbed?
-      as_forecast = verdict.cells.select { |cell| cell.topology && cell.factors.size == 1 }
+      as_forecast = verdict.cells.select { |cell| cell.topology && !Advise::PoolVariable.given?(cell.factors) }
       checks = as_forecast.uniq(&:topology).flat_map do |cell|
         forecast = sweep.at(cell.topology)
         forecast ? Predict::Check.all(forecast, cell.estimates) : []

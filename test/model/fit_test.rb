@@ -165,6 +165,28 @@ class FitTest < TunerTest
     assert_equal Model::Arrivals.open(40.0), queued.call(2_000).arrivals
   end
 
+  # @param budget [Hash] of a second at 2x5 on four cores
+  def busy(traces: [trace("held", 2, "io", 8)] * 40, **budget)
+    recording = observation(load: nil, topology: topology("2x5"), duration_ns: 1_000 * MS, endpoints: [endpoint_observation(traces:)])
+    Model::WorkloadFit.workload(recording.with(budget: Probe::Budget.zero.with(**budget)))
+  end
+
+  test "without a load of ours, a server whose threads are never free has clients who wait, too" do
+    full = ->(ms) { busy(wall_ns: (ms + 1_000) * MS, queue_ns: 1_000 * MS) }
+    assert_equal Model::Arrivals.open(40.0), full.call(9_000).arrivals
+    assert_equal Model::Arrivals.closed(10), full.call(9_001).arrivals
+    assert_equal :saturated, unknown(full.call(9_001), :arrivals).cause
+  end
+
+  test "so does one whose processes compute all the time, a core each, or all cores where native code computes" do
+    used = ->(ms, **others) { busy(wall_ns: 6_000 * MS, cpu_ns: (ms - 100) * MS, gc_ns: 100 * MS, **others).arrivals }
+    assert_equal Model::Arrivals.open(40.0), used.call(1_800)
+    assert_equal Model::Arrivals.closed(6), used.call(1_801)
+    native = [trace("held", 2, "compute", 8, cpu_ms: 10)] * 40
+    assert_equal Model::Arrivals.open(40.0), used.call(3_600, traces: native)
+    assert_equal Model::Arrivals.closed(6), used.call(3_601, traces: native)
+  end
+
   test "GC that was not timed is unknown, with the reason" do
     workload = fitted(endpoints: [endpoint_observation(traces: [trace("held", 1, gc_ms: nil)] * 30)])
     assert_nil workload.endpoints.first.mean_gc_ns

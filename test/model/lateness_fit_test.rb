@@ -38,6 +38,20 @@ class LatenessFitTest < TunerTest
     assert_in_delta 0.5, late_ms(recording("2x5", 6, late_ms: 2), alone, of: alone), 1e-9
   end
 
+  # @param waits_ms [Array<Numeric>] of a request
+  # @param late_ms [Numeric] of all of them together
+  def of_waits(waits_ms, late_ms:, more: [])
+    traces = [trace("held", 1, *waits_ms.flat_map { |ms| ["io", ms, "held", 0.1] }, *more)]
+    recording("2x5", 1, late_ms:).with(endpoints: [endpoint_observation(requests_count: 100, traces:)])
+  end
+
+  test "waits that are shorter than what they were late on average leave the rest to the others, so that the sum is right" do
+    assert_in_delta 1.8, late_ms(of_waits([0.1, 0.1, 5, 7], late_ms: 3.8)), 1e-9
+    assert_in_delta 4.7, late_ms(of_waits([0.1, 0.2, 5], late_ms: 5)), 1e-9
+    assert_in_delta 5, late_ms(of_waits([0.1, 0.2, 5], late_ms: 9)), 1e-9, "all of it"
+    assert_in_delta 1.9, late_ms(of_waits([0.1, 5], late_ms: 2, more: ["compute", 9])), 1e-9, "what computes has its core"
+  end
+
   test "nothing is late where nobody counted, or nothing waits" do
     one = recording("2x5", 7, late_ms: 2)
     uncounted = one.with(threads: one.threads.map { |thread| thread.with(run_queue_wait_ns: nil) })

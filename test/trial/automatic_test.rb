@@ -1,11 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/builders"
 require "support/trials_made"
 require "tempfile"
 
 # What `auto` does of what it sees: a server is played, second by second, on a clock of its own.
 class TrialAutomaticTest < TunerTest
+  include Builders
   include TrialsMade
 
   COOL_DOWN_S = 20
@@ -282,5 +284,14 @@ class TrialAutomaticTest < TunerTest
     end
     assert_includes 0.2..0.9, charged.call(->(*) { Process.wait(other) && {why_not: beside { spin.call(0.2) }} })
     assert_operator charged.call(->(*) { {why_not: beside { sleep(0.1) && Process.kill(:KILL, Process.pid) && sleep }} }), :>=, 0.1
+  end
+  test "a server whose threads are never free is held by its throughput" do
+    forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)
+    served = endpoint_observation(traces: [trace("held", 1, "io", 9)] * 40, requests_count: 500)
+    {4_000 => "p99", 9_500 => "throughput"}.each do |busy_ms, metric|
+      recorded = observation(load: nil, topology: topology("1x2"), duration_ns: 5_000 * MS, endpoints: [served])
+        .with(budget: Probe::Budget.zero.with(wall_ns: busy_ms * MS))
+      assert_equal metric, forecaster.send(:ratios, recorded, [1, 2]).fetch(:metric)
+    end
   end
 end

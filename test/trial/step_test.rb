@@ -22,8 +22,9 @@ class TrialStepTest < TunerTest
   test "what is not sure, or not allowed, is left" do
     assert_equal :not_sure, kind(ratios: {5 => ratio(0.7, 0.4, 1.0)})
     assert_equal [5, "p99"], decided(ratios: {3 => ratio(1.1), 5 => ratio(0.7, 0.4, 1.2)}).facts.values_at("count", "metric")
-    assert_equal :no_other, kind(ratios: {9 => ratio(0.1)})
-    assert_equal :no_other, kind(ratios: {})
+    assert_equal :none_steady, kind(ratios: {9 => ratio(0.1)})
+    assert_equal :none_steady, kind(ratios: {})
+    assert_equal :no_other, kind(ratios: {}, least: 4, most: 4)
     assert_equal :no_forecast, kind(why_not: "few_requests")
     assert_equal :deployed, kind(youngest_s: 59)
   end

@@ -36,7 +36,7 @@ module PumaTuner
 
       # @param factors [Hash{String => String}] of a variant that follows it
       # @return [Boolean] whether these give the pool these places, see PoolVariable; forecasts are of the pool as it is
-      def larger_pool?(factors) = !small_pool.nil? && factors.size > 1
+      def larger_pool?(factors) = !small_pool.nil? && PoolVariable.given?(factors)
 
       # @param factors [Hash{String => String}] as above
       # @return [Statement, nil] that the pool has fewer places than threads, where these leave it as it is

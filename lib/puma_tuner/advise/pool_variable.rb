@@ -23,6 +23,10 @@ module PumaTuner
         {"env.#{name}" => pool.facts.fetch("places_count").to_s}
       end
 
+      # @param factors [Hash{String => String}] of a variant with a topology
+      # @return [Boolean] whether it has the advised places
+      def self.given?(factors) = factors.each_key.any? { |name| name.start_with?("env.") }
+
       # @return [Array(String, String), nil] the one variable that all sizes in it are read from, and its default
       def self.read(path)
         return unless File.file?(path)

@@ -25,7 +25,7 @@ module PumaTuner
         @ledgers.begin_window
         @before = @ledgers.read
         @cpu_ns_before = cpu_ns_by_pid(@before)
-        @run_queue_waits_before = run_queue_waits(@before)
+        @run_queue_waits_before = Probe::Processes.run_queue_waits(@before.values.map(&:pid))
         @queries_before = queries
         @ledgers.order_lanes if @lanes
         @began_ns = Clock.now_ns
@@ -46,7 +46,7 @@ module PumaTuner
           min_threads_count: @server.announcement["min_threads_count"],
           server: Probe::ServerFacts.from_document(facts["server"]), machine: @machine,
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: endpoints(account), jobs: account.jobs,
-          threads: account.threads(run_queue_waits_in_window), background: account.background, processes:,
+          threads: account.threads(run_queue_waits), background: account.background, processes:,
           probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks,
           fingerprint:, lanes: (@ledgers.lanes.freeze if @lanes))
       end
@@ -117,15 +117,8 @@ module PumaTuner
       # For a process that has ended, the time is that of its last full second with requests.
       def cpu_ns(ledger) = Probe::Processes.cpu_ns(ledger.pid) || ledger.process_cpu_ns
 
-      def run_queue_waits(ledgers)
-        ledgers.values.map(&:pid).select(&:positive?).to_h { |pid| [pid, Probe::Processes.run_queue_wait_ns(pid)] }
-      end
-
-      def run_queue_waits_in_window
-        run_queue_waits(@after).to_h do |pid, waits|
-          before = @run_queue_waits_before.fetch(pid, {})
-          [pid, waits.to_h { |name, ns| [name, ns - before.fetch(name, 0)] }]
-        end
+      def run_queue_waits
+        Probe::Processes.run_queue_waits_since(@run_queue_waits_before, @after.values.map(&:pid))
       end
 
       def unknown(account)

@@ -17,8 +17,8 @@ module PumaTuner
       # @param trace [Probe::Trace]
       # @param locks [Hash{Integer => Integer}] places in Workload#locks, by the
       #   id that the trace's markers have; other markers are dropped
-      # @param late_ns [Numeric] how much longer each wait took because its
-      #   thread then had to wait for a core, on average
+      # @param late_ns [Numeric] how much longer each wait took because its thread then had to wait for a core, unless
+      #   it was shorter, see LatenessFit
       # @return [Demand]
       def self.demand(trace, late_ns: 0, locks: {}) = new(trace, late_ns, locks).demand
 
@@ -26,9 +26,18 @@ module PumaTuner
       # in it (see BLAME_WAIT_NS in gvl_clock.c).
       SWITCH_WAIT_NS = 2_000
 
+      # Native code that computes without the GVL has its core all the time.
+      LATE_KINDS = (Probe::Parts::WAITS - %w[compute]).freeze
+
       # @param trace [Probe::Trace]
       # @return [Integer] how often it let go of the GVL for a wait
       def self.releases_count(trace) = trace.steps.each_slice(2).count { |kind, _| Probe::Parts::WAITS.include?(kind) }
+
+      # @param trace [Probe::Trace]
+      # @return [Array<Integer>] how long each wait took after which it needed a core again
+      def self.waits_ns(trace)
+        trace.steps.each_slice(2).filter_map { |kind, ns| [ns, 0].max if LATE_KINDS.include?(kind) }
+      end
 
       # @param trace [Probe::Trace]
       # @return [Integer] how often it went on after another thread had had the GVL
@@ -83,7 +92,7 @@ module PumaTuner
       end
 
       def wait(kind, ns)
-        push(kind, (kind == "compute") ? ns : [ns - @late_ns, 0].max)
+        push(kind, LATE_KINDS.include?(kind) ? [ns - @late_ns, 0].max : ns)
         @trying = false
       end
 

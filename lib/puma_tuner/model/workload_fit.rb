@@ -17,9 +17,10 @@ module PumaTuner
       UNACCOUNTED_REMARK_RATIO = 0.05
       UNACCOUNTED_REFUSED_RATIO = 0.5
 
-      # Where so much of the time of requests is Puma's queue, those who wait for responses decide how many come, and
-      # not a rate of their own. A judgement.
+      # Where so much of the time of requests is Puma's queue, or so much of what threads or cores have is used, those
+      # who wait for responses decide how many come, and not a rate of their own. Both are judgements.
       SATURATED_RATIO = 0.5
+      BUSY_RATIO = 0.9
 
       SERVING_ROLES = %w[single worker].freeze
 
@@ -249,11 +250,27 @@ module PumaTuner
       def arrivals_of(recording)
         load = recording.load
         if load.nil?
-          saturated = recording.budget&.share_ratio(:queue).to_f > SATURATED_RATIO
-          return saturated ? self.class.waiting(recording) : Arrivals.open(recording.throughput_per_s)
+          return saturated?(recording) ? self.class.waiting(recording) : Arrivals.open(recording.throughput_per_s)
         end
         return Arrivals.open(load.rate_per_s, kind: load.arrivals, reuse_count: load.reuse_count) if load.rate_per_s
         Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count)
+      end
+
+      def saturated?(recording)
+        budget = recording.budget or return false
+        return true if budget.share_ratio(:queue).to_f > SATURATED_RATIO
+        topology = recording.topology
+        used = [budget.wall_ns - budget.queue_ns.to_i, budget.on_core_ns.to_i]
+        had = [topology.workers_count * topology.threads_count, usable_cores(recording)]
+        used.zip(had).any? { |ns, count| ns > BUSY_RATIO * count * recording.duration_ns }
+      end
+
+      # A process uses one core, with the GVL, unless native code computes without it.
+      def usable_cores(recording)
+        machine = recording.machine
+        cores = [machine.cores_count, machine.cpu_quota_cores].compact.min
+        native = recording.endpoints.any? { |one| one.traces.any? { |trace| trace.steps.include?("compute") } }
+        native ? cores : [cores, recording.topology.workers_count].min
       end
 
       # RSS counts pages shared by the processes once for each, so it is no substitute. But what a worker has in it

@@ -10,6 +10,19 @@ module PumaTuner
       # The last line of a run that came to its end.
       FINISHED = "finished"
 
+      # The last line may be cut short, by what interrupted the run.
+      #
+      # @param path [String]
+      # @return [Array<Object>] what its lines hold
+      # @raise [SystemCallError]
+      def self.values(path)
+        File.readlines(path).filter_map do |line|
+          JSON.parse(line)
+        rescue JSON::ParserError
+          nil
+        end
+      end
+
       # @return [String]
       attr_reader :path
 
@@ -57,7 +70,7 @@ module PumaTuner
 
       # A round takes minutes of somebody's machine.
       def ensure_nothing_unfinished
-        lines = File.file?(@path) ? File.readlines(@path).drop(1).filter_map { |line| parsed(line) } : []
+        lines = File.file?(@path) ? Journal.values(@path).drop(1) : []
         count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial.is_a?(Hash) && trial["void"] } }
         return if count.zero? || lines.include?(FINISHED)
         raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of an interrupted run: continue it with " \
@@ -70,9 +83,8 @@ module PumaTuner
         raise UsageError, "cannot write #{@path}: #{error.message}. Give another place."
       end
 
-      # The last line may be cut short, by what interrupted the run.
       def read
-        plan, *attempts = File.readlines(@path).filter_map { |line| parsed(line) }
+        plan, *attempts = Journal.values(@path)
         ensure_plan(plan)
         (attempts - [FINISHED]).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
@@ -88,12 +100,6 @@ module PumaTuner
         raise UsageError, "--resume: #{@path} was started with another plan (#{different}: " \
           "#{plan&.fetch(different, nil).inspect}, now #{@plan[different].inspect}). " \
           "Give the same options again, or start again without --resume."
-      end
-
-      def parsed(line)
-        JSON.parse(line)
-      rescue JSON::ParserError
-        nil
       end
     end
   end

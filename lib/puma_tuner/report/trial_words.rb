@@ -59,7 +59,8 @@ module PumaTuner
           "nothing, as there is no forecast: #{WHY_NO_FORECAST.fetch(why_not, why_not)} " \
             "(#{Figures.counted(requests_count, "request")})"
         },
-        no_other: "nothing, as no other number can be forecast",
+        no_other: "nothing, as no other number is allowed",
+        none_steady: "nothing, as requests come faster than any other number of threads would serve them",
         not_sure: ->(count:, ratio:, metric:) {
           "nothing: no other number is surely better; the best is #{TrialWords.forecast(count, metric, ratio)}"
         },

@@ -60,8 +60,9 @@ module PumaTuner
           "waits are assumed to stay as long at other settings, which is unlikely. Record again with locks " \
           "(`puma_tuner measure --load`, or --locks)."
         },
-        saturated: "the load did not come from puma_tuner, and requests spent most of their time in Puma's queue; as " \
-          "many clients as requests were under way are assumed, each waiting for its response",
+        saturated: "the load did not come from puma_tuner, and requests spent most of their time in Puma's queue, or " \
+          "kept all threads or cores busy; as many clients as requests were under way are assumed, each waiting for " \
+          "its response",
         load_not_ours: "the load did not come from puma_tuner; random (Poisson) arrivals at the served rate are " \
           "assumed",
         no_client: "only clients see the latency, and the load did not come from puma_tuner",

@@ -106,7 +106,7 @@ module PumaTuner
         if observation.requests_count < ServerForecast::LEAST_REQUESTS_COUNT
           return Outlook.none("few_requests", **found)
         end
-        sweep = sweep(observation)
+        sweep = sweep(ServerForecast.thinned(observation))
         return Outlook.none("not_reproduced", **found) unless sweep.trusted?
         Outlook.new(settings: settings(sweep), at: Time.now.utc.iso8601, why_not: nil, detail: nil, **found)
       rescue InvalidMeasurement, UsageError => error
@@ -126,7 +126,8 @@ module PumaTuner
         @server.ledgers.begin_window
         @reading = @reader.take
         @since = Probe::Snapshot::Moment.new(ledgers: @reading.ledgers, at_ns: @reading.at_ns,
-          cpu_ns: @reading.processes.to_h { |process| [process.pid, process.cpu_ns] })
+          cpu_ns: @reading.processes.to_h { |process| [process.pid, process.cpu_ns] },
+          run_queue_waits: Probe::Processes.run_queue_waits(@reading.processes.map(&:pid)))
       end
 
       # Meanwhile snapshots are written that somebody asks for.

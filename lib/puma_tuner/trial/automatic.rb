@@ -272,7 +272,7 @@ module PumaTuner
         if traced_count < ServerForecast::LEAST_REQUESTS_COUNT
           return none("few_requests", observation.requests_count)
         end
-        beside { ratios(observation, counts) } || none("killed", observation.requests_count)
+        beside { ratios(ServerForecast.thinned(observation), counts) } || none("killed", observation.requests_count)
       rescue InvalidMeasurement
         none("few_requests", 0)
       end
@@ -326,6 +326,8 @@ module PumaTuner
         observation.with(topology: Topology.from(workers_count, threads_count), min_threads_count: threads_count)
       end
 
+      # Where it does not reproduce what is recorded, intervals are wider by as much: what is surely better all the same
+      # is tried on one worker before it is kept.
       def ratios(observation, counts)
         workload = Model::WorkloadFit.workload(observation)
         sweep = sweep(workload, observation, counts)
@@ -334,7 +336,6 @@ module PumaTuner
           sweep = sweep(workload, observation, counts)
         end
         metric = workload.arrivals.open? ? "p99" : "throughput"
-        return none("not_reproduced", observation.requests_count) unless sweep.trusted?
         {metric:, ratios: costs(sweep, observation, metric), requests_count: observation.requests_count, why_not: nil}
       end
 

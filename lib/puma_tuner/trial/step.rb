@@ -94,7 +94,7 @@ module PumaTuner
       def none
         count, ratio = @now.ratios.select { |other, _| other.between?(@now.least, @now.most) }
           .min_by { |_, one| one.value }
-        return Statement.of(:no_other) unless count
+        return Statement.of((@now.least == @now.most) ? :no_other : :none_steady) unless count
         Statement.of(:not_sure, count:, ratio:, metric: @now.metric)
       end
 

@@ -53,6 +53,21 @@ module PumaTuner
         end
       end
 
+      # @param pids [Array<Integer>]
+      # @return [Hash{Integer => Hash{String => Integer}}] the same of each process that may be looked at
+      def run_queue_waits(pids)
+        pids.select(&:positive?).to_h { |pid| [pid, run_queue_wait_ns(pid)] }.reject { |_, waits| waits.empty? }
+      end
+
+      # @param pids [Array<Integer>]
+      # @param before [Hash{Integer => Hash{String => Integer}}] what this gave earlier
+      # @return [Hash{Integer => Hash{String => Integer}}] how much longer it is since
+      def run_queue_waits_since(before, pids)
+        run_queue_waits(pids).to_h do |pid, waits|
+          [pid, waits.to_h { |name, ns| [name, ns - before.fetch(pid, {}).fetch(name, 0)] }]
+        end
+      end
+
       # @param pids [Array<Integer, String>]
       # @return [Integer, nil] the same of all their threads; nil without /proc
       def run_queue_wait_sum_ns(pids) = (pids.sum { |pid| run_queue_wait_ns(pid).values.sum } if told?)

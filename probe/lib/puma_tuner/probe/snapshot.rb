@@ -35,19 +35,22 @@ module PumaTuner
 
       # When what is told begins: what ledgers had counted then, and what processes had used.
       #
-      # ledgers: {path => Ledger}; cpu_ns: {pid => nanoseconds}; at_ns: of the monotonic clock
-      Moment = Data.define(:ledgers, :cpu_ns, :at_ns) do
-        # @param ledgers [Hash{String => Ledger}]
+      # ledgers: {path => Ledger}; cpu_ns: {pid => nanoseconds}; run_queue_waits: of Processes; at_ns: of the monotonic
+      #   clock
+      Moment = Data.define(:ledgers, :cpu_ns, :run_queue_waits, :at_ns) do
+        # @param ledgers [Hash{String => Ledger}] by path
         # @return [Moment] now
         def self.now(ledgers)
-          new(ledgers:, cpu_ns: ledgers.values.to_h { |ledger| [ledger.pid, Probe::Processes.cpu_ns(ledger.pid)] },
-            at_ns: Clock.now_ns)
+          pids = ledgers.values.map(&:pid)
+          new(ledgers:, cpu_ns: pids.to_h { |pid| [pid, Probe::Processes.cpu_ns(pid)] },
+            run_queue_waits: Probe::Processes.run_queue_waits(pids), at_ns: Clock.now_ns)
         end
 
         # @param ledgers [Hash{String => Ledger}]
         # @return [Moment] when the first of them began
         def self.start_of(ledgers)
-          new(ledgers: {}, cpu_ns: {}, at_ns: ledgers.values.map(&:began_at_ns).min || Clock.now_ns)
+          at_ns = ledgers.values.map(&:began_at_ns).min || Clock.now_ns
+          new(ledgers: {}, cpu_ns: {}, run_queue_waits: {}, at_ns:)
         end
       end
 
@@ -66,15 +69,20 @@ module PumaTuner
       private
 
       def observed(account, duration_ns)
+        threads = account.threads(run_queue_waits)
         workers = ledgers.values.filter_map { |ledger| ledger.facts["worker_index"] }.uniq.size
         server = ledgers.values.last.facts
         Observation.new(started_at: (Time.now - Rational(duration_ns, Units::NS_PER_S)).utc.iso8601, duration_ns:,
-          command: nil, way_in: server["way_in"], topology: topology(workers, account.threads), min_threads_count: nil,
+          command: nil, way_in: server["way_in"], topology: topology(workers, threads), min_threads_count: nil,
           server: Probe::ServerFacts.from_document(server["server"]), machine:, load: nil,
           budget: (account.endpoints + account.jobs).map(&:budget).reduce(:+), endpoints: account.endpoints,
-          jobs: account.jobs, threads: account.threads, background: account.background,
+          jobs: account.jobs, threads:, background: account.background,
           processes: processes(account), probe: account.probe(nil), unknown: account.unknown,
           locks: account.locks, fingerprint:)
+      end
+
+      def run_queue_waits
+        Probe::Processes.run_queue_waits_since(since.run_queue_waits, ledgers.values.map(&:pid))
       end
 
       # It counts the threads that most living processes may have by now, or, where they may not be resized, that the
