@@ -117,12 +117,16 @@ module Resizing
 
     def miscounted = RandomSizes.miscounted(@readings)
 
+    # An order for nobody, so that all have what is configured, and go on telling of their pools.
     def settled
       deadline_s = PumaTuner::Clock.now_s + 40
-      loop do
-        pools = @server.trial.states.map { |state| [state[:pool][:spawned_count], @server.threads_count(state[:pid]), state[:pool][:max_count]] }
-        return pools if PumaTuner::Clock.now_s > deadline_s || pools.all? { |spawned, live, most| spawned == live && live <= most && most == THREADS }
-        sleep 0.2
+      @server.trial.hold do
+        loop do
+          @server.trial.order({})
+          pools = @server.trial.states.map { |state| [state[:pool][:spawned_count], @server.threads_count(state[:pid]), state[:pool][:max_count]] }
+          return pools if PumaTuner::Clock.now_s > deadline_s || pools.all? { |spawned, live, most| spawned == live && live <= most && most == THREADS }
+          sleep 0.2
+        end
       end
     end
   end
