@@ -291,7 +291,32 @@ class TrialAutomaticTest < TunerTest
     {4_000 => "p99", 9_500 => "throughput"}.each do |busy_ms, metric|
       recorded = observation(load: nil, topology: topology("1x2"), duration_ns: 5_000 * MS, endpoints: [served])
         .with(budget: Probe::Budget.zero.with(wall_ns: busy_ms * MS))
-      assert_equal metric, forecaster.send(:ratios, recorded, [1, 2]).fetch(:metric)
+      assert_equal metric, forecaster.send(:ratios, recorded, [1, 2]).first.fetch(:metric)
+    end
+  end
+
+  # Five seconds of eight clients who wait.
+  def full(threads_count, requests_count:, pid: 100, clients: 8)
+    served = endpoint_observation(traces: [trace("held", 1, "io", 9)] * 120, requests_count:)
+    observation(load: nil, topology: topology("1x#{threads_count}"), duration_ns: 5_000 * MS, endpoints: [served])
+      .with(budget: Probe::Budget.zero.with(wall_ns: clients * 5_000 * MS, queue_ns: 4 * 5_000 * MS), processes: [process_observation.with(pid:)])
+  end
+
+  # @return [Float] how far the interval of the last forecast reaches, for three threads
+  def reach(*windows)
+    forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)
+    forecaster.define_singleton_method(:recorded) { |_| windows.shift }
+    found = windows.size.times.map { forecaster.call(windows.first.topology.threads_count, [1, 2, 3]) }.last
+    found.fetch(:ratios).fetch(3).then { |ratio| ratio.high / ratio.low }
+  end
+
+  test "what is served after a step tells how sure the next forecasts are" do
+    usual = reach(full(2, requests_count: 1_000))
+    before = full(1, requests_count: 500)
+    assert_operator reach(before, full(2, requests_count: 1_000)), :<, usual * 0.99
+    assert_operator reach(before, full(2, requests_count: 700)), :>, usual * 1.01
+    [full(2, requests_count: 700, pid: 101), full(2, requests_count: 700, clients: 9)].each do |other|
+      assert_in_delta reach(other), reach(before, other), 1e-9, "of another server, or another load, it tells nothing"
     end
   end
 end

@@ -244,12 +244,27 @@ module PumaTuner
     #
     # It is computed in a process of its own with the lowest priority: the server comes first, and who gives orders has
     # not to wait for it.
+    #
+    # What was forecast for a number is held against what is served with it after the step: these errors are this app's
+    # own, and make the next intervals shorter or longer, as those of `tune` do (see Predict::Uncertainty).
     class Forecaster
+      # So many of the newest steps.
+      CHECKS_COUNT = 10
+
+      # Within so much more or less, as many clients wait as did when it was forecast. A judgement.
+      ALIKE_RATIO = 1.1
+
+      # What clients who wait would be served. threads_count: that processes had; pids: of these; per_s: {threads =>
+      #   requests/s}
+      Expected = Data.define(:threads_count, :clients_count, :pids, :per_s)
+      private_constant :Expected
+
       # @param server [Server]
       # @param window_s [Numeric]
       def initialize(server, window_s:)
         @server = server
         @window_s = window_s
+        @errors = []
       end
 
       # @param threads_count [Integer] that processes have now
@@ -272,10 +287,31 @@ module PumaTuner
         if traced_count < ServerForecast::LEAST_REQUESTS_COUNT
           return none("few_requests", observation.requests_count)
         end
-        beside { ratios(ServerForecast.thinned(observation), counts) } || none("killed", observation.requests_count)
+        check(threads_count, observation)
+        found, @expected = beside { ratios(ServerForecast.thinned(observation), counts) }
+        found || none("killed", observation.requests_count)
       rescue InvalidMeasurement
         none("few_requests", 0)
       end
+
+      def check(threads_count, observation)
+        return if @expected.nil? || @expected.threads_count == threads_count || @expected.pids != pids_of(observation)
+        per_s = @expected.per_s[threads_count] or return
+        more = clients_count(observation).fdiv(@expected.clients_count)
+        return unless more.between?(1 / ALIKE_RATIO, ALIKE_RATIO)
+        @errors = [*@errors, Math.log(per_s / observation.throughput_per_s)].last(CHECKS_COUNT)
+      end
+
+      # @return [Hash, nil] see TrackRecord#past_error
+      def past_error
+        return if @errors.empty?
+        mean_square = @errors.sum { |error| error**2 } / @errors.size
+        {"throughput" => Math.sqrt(mean_square), "checks_count" => @errors.size}
+      end
+
+      def pids_of(observation) = observation.processes.map(&:pid).sort
+
+      def clients_count(observation) = Model::WorkloadFit.waiting(observation).connections_count
 
       # @yieldreturn [Object] that can be marshalled
       # @return [Object, nil] the block's, which another process has run; nil when that was killed
@@ -328,6 +364,9 @@ module PumaTuner
 
       # Where it does not reproduce what is recorded, intervals are wider by as much: what is surely better all the same
       # is tried on one worker before it is kept.
+      #
+      # @return [Array(Hash, Expected)] as #call returns it, but for the CPU time; nil in the place of the second where
+      #   clients have a rate of their own
       def ratios(observation, counts)
         workload = Model::WorkloadFit.workload(observation)
         sweep = sweep(workload, observation, counts)
@@ -336,12 +375,19 @@ module PumaTuner
           sweep = sweep(workload, observation, counts)
         end
         metric = workload.arrivals.open? ? "p99" : "throughput"
-        {metric:, ratios: costs(sweep, observation, metric), requests_count: observation.requests_count, why_not: nil}
+        [{metric:, ratios: costs(sweep, observation, metric), requests_count: observation.requests_count, why_not: nil},
+          (expected(sweep, observation) if metric == "throughput")]
+      end
+
+      def expected(sweep, observation)
+        per_s = sweep.forecasts.select(&:steady?).to_h { |one| [one.topology.threads_count, one.throughput_per_s.value] }
+        Expected.new(threads_count: sweep.today.threads_count, clients_count: clients_count(observation),
+          pids: pids_of(observation), per_s:)
       end
 
       def sweep(workload, observation, counts)
         machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
-        sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1,
+        sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, past_error:,
           seeds_count: ServerForecast::SEEDS_COUNT, requests_count: ServerForecast::REQUESTS_COUNT)
         topologies = counts.map { |count| Topology.from(workload.observed_topology.workers_count, count) }
         sweeper.call(topologies.map { |topology| Predict::Scenario.of(topology, workload.arrivals) })
