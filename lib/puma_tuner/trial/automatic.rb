@@ -380,7 +380,8 @@ module PumaTuner
       end
 
       def expected(sweep, observation)
-        per_s = sweep.forecasts.select(&:steady?).to_h { |one| [one.topology.threads_count, one.throughput_per_s.value] }
+        steady = sweep.forecasts.select(&:steady?)
+        per_s = steady.to_h { |one| [one.topology.threads_count, one.throughput_per_s.value] }
         Expected.new(threads_count: sweep.today.threads_count, clients_count: clients_count(observation),
           pids: pids_of(observation), per_s:)
       end
