@@ -248,6 +248,10 @@ module PumaTuner
     # What was forecast for a number is held against what is served with it after the step: these errors are this app's
     # own, and make the next intervals shorter or longer, as those of `tune` do (see Predict::Uncertainty).
     class Forecaster
+      # Simulated for a throughput: it is a mean, which needs fewer requests than a p99, and so it takes half the time
+      # where requests have many steps.
+      THROUGHPUT_REQUESTS_COUNT = ServerForecast::REQUESTS_COUNT / 4
+
       # So many of the newest steps.
       CHECKS_COUNT = 10
 
@@ -388,8 +392,9 @@ module PumaTuner
 
       def sweep(workload, observation, counts)
         machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
+        requests_count = workload.arrivals.open? ? ServerForecast::REQUESTS_COUNT : THROUGHPUT_REQUESTS_COUNT
         sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, past_error:,
-          seeds_count: ServerForecast::SEEDS_COUNT, requests_count: ServerForecast::REQUESTS_COUNT)
+          seeds_count: ServerForecast::SEEDS_COUNT, requests_count:)
         topologies = counts.map { |count| Topology.from(workload.observed_topology.workers_count, count) }
         sweeper.call(topologies.map { |topology| Predict::Scenario.of(topology, workload.arrivals) })
       end
