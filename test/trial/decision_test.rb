@@ -56,6 +56,16 @@ class TrialDecisionTest < TunerTest
     assert_nil kind_for(alone) { |_, canary| {queued_count: canary ? 9 : 1, latencies_ms: [10] * (canary ? 45 : 30)} }
   end
 
+  test "what connections that stay with a worker do to it for some seconds is no harm, unless it lasts, or the trial is short" do
+    queued = ->(looks, plan = self.plan) { kind_for(plan) { |_, canary, at_s| {queued_count: (canary && at_s < looks) ? 9 : 1} } }
+    slow = ->(looks, plan = self.plan) { kind_for(plan, seconds: looks) { |_, canary| {latencies_ms: [canary ? 90 : 10] * 90} } }
+    {queue: queued, slow:}.each do |kind, seen|
+      assert_nil seen[4], kind
+      assert_equal kind, seen[7]
+      assert_equal kind, seen[4, plan(period_s: 6.0)]
+    end
+  end
+
   test "a starved pool of connections ends it" do
     assert_equal :starved_pool, kind_for { |_, canary| {pool_ms: canary ? 30 : 2} }
     assert_nil kind_for { {pool_ms: 30} }

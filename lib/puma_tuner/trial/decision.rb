@@ -25,8 +25,10 @@ module PumaTuner
       # The share of the control group's memory beyond which the kernel may end a process any time.
       MEMORY_RATIO = 0.95
 
-      # For so many looks in a row a queue has to be longer than the threads that serve it.
-      QUEUED_LOOKS = 3
+      # For so many looks in a row a queue has to be longer than the threads that serve it, and so many there have to be
+      # before requests count as slow: connections that are kept alive stay with a worker for some seconds, so that one
+      # may have more of them than its fellows for as long, whatever its threads. Half of a short period is enough.
+      LASTING_LOOKS = 6
 
       # For so many looks a worker may take to obey, and Puma to count a thread out.
       LOOKS_MAX = 8
@@ -106,6 +108,9 @@ module PumaTuner
           .map { |reading| reading.workers_of(@canaries) }.reject(&:empty?)
       end
 
+      # There is one each second.
+      def lasting_looks = [LASTING_LOOKS, (@plan.period_s / 2.0).ceil].min
+
       def lately(count) = (looks.last(count) if looks.size >= count)
 
       # @return [WorkerReading, nil] the newest of a process for which it holds in each of these looks
@@ -130,7 +135,7 @@ module PumaTuner
       # Connections that are kept alive stay with a worker, so that chance may ask the canary for more than its fellows.
       # A queue is its fault only where it does not serve more than they do, either.
       def queue
-        late = lately(QUEUED_LOOKS) or return
+        late = lately(lasting_looks) or return
         return unless late.all? { |look| look.sum(&:queued_count) > look.sum(&:threads_count) }
         usual = before? ? queued_before : mean(@last.workers_of(@plan.pids - @canaries), &:queued_count)
         queued = late.map { |look| mean(look, &:queued_count) }
@@ -185,6 +190,7 @@ module PumaTuner
       end
 
       def slow(canary)
+        return unless lately(lasting_looks)
         before, after = sides(canary).map { |looks| looks.map(&:latency).reduce(:+) }
         return if [before, after].any? { |latency| latency.count < REQUESTS_MIN }
         limit_ns = before.quantile_ns(0.99) * HARM_RATIO
