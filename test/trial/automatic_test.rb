@@ -285,6 +285,7 @@ class TrialAutomaticTest < TunerTest
     assert_includes 0.2..0.9, charged.call(->(*) { Process.wait(other) && {why_not: beside { spin.call(0.2) }} })
     assert_operator charged.call(->(*) { {why_not: beside { sleep(0.1) && Process.kill(:KILL, Process.pid) && sleep }} }), :>=, 0.1
   end
+
   test "a server whose threads are never free is held by its throughput" do
     forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)
     served = endpoint_observation(traces: [trace("held", 1, "io", 9)] * 40, requests_count: 500)

@@ -3,13 +3,13 @@
 module PumaTuner
   module Model
     # Finds how much longer a wait took because its thread then had to wait for a core, which the simulation has by
-    # itself. A wait that took less than that was nothing else.
+    # itself. A wait that was shorter than that was nothing but lateness.
     #
     # The kernel counts how long pool threads could have run and had no core. What of it was not with the GVL was at the
-    # end of waits, and some of it on the way to the GVL, so that all waits together were late by as much at most. Of
-    # waits shorter than their share of it, such as reads of a cached file, only few are late, by what another thread
-    # computes meanwhile, a thousand times as long: so the share is what makes the sum right. How much it was is seen
-    # beside a recording at one thread, in which next to nobody waits for a core: waits are late by what they take
+    # end of waits, and some of it on the way to the GVL, so that all waits together were late by as much at most. Short
+    # ones, such as reads of a cached file, can't have their share of it: most are on time, and a few are late by what
+    # another thread computes meanwhile. So short ones lose all they have, and longer ones the rest. How much it was is
+    # seen beside a recording at one thread, in which next to nobody waits for a core: waits are late by what they take
     # longer than there. Of five apps whose waits were known (2 to 6 ms) the kernel's count alone took 0.2 to 1.7 ms of
     # them too much.
     class LatenessFit
@@ -42,41 +42,34 @@ module PumaTuner
         @alone_ns = (waits_ns.sum / waits_ns.size unless waits_ns.empty?)
       end
 
-      # @return [Float] of a wait, by the kernel's count: that which the sum of all lateness leaves for those of them
-      #   which are not shorter
+      # @return [Float] of a wait, by the kernel's count: what the sum leaves for those that are not shorter
       def most_ns(recording)
-        left_ns = mean_ns(recording)
-        return 0.0 if left_ns.zero?
-        share = 1.0
+        left_ns = sum_ns(recording)
         waits = waits(recording)
-        waits.each do |ns, weight|
-          return left_ns / share if ns * share >= left_ns
-          left_ns -= ns * weight
-          share -= weight
+        left_count = waits.sum(&:last)
+        waits.each do |ns, count|
+          return left_ns / left_count if ns * left_count >= left_ns
+          left_ns -= ns * count
+          left_count -= count
         end
-        waits.last.first.to_f
+        waits.empty? ? 0.0 : waits.last.first.to_f
       end
 
-      # @return [Array<Array(Integer, Float)>] of waits that may be late: nanoseconds, shortest first, and the share of
-      #   all waits that such a one stands for
+      # @return [Array<Array(Integer, Float)>] waits that may be late, shortest first: nanoseconds, and for how many of
+      #   the recording's waits it stands
       def waits(recording)
-        weighed = recording.endpoints.reject { |endpoint| endpoint.traces.empty? }.flat_map do |endpoint|
-          weight = endpoint.requests_count.fdiv(endpoint.traces.size)
-          waits_ns = endpoint.traces.flat_map { |trace| DemandFit.waits_ns(trace) }
-          waits_ns.map { |ns| [ns, weight] }
-        end
-        sum = weighed.sum(&:last)
-        weighed.map { |ns, weight| [ns, weight / sum] }.sort_by(&:first)
+        recording.endpoints.flat_map { |endpoint|
+          count = endpoint.requests_count.fdiv(endpoint.traces.size)
+          endpoint.traces.flat_map { |trace| DemandFit.waits_ns(trace).map { |ns| [ns, count] } }
+        }.sort_by(&:first)
       end
 
-      # @return [Float] of a mean wait, by the kernel's count
-      def mean_ns(recording)
-        threads = recording.threads
-        without_core = threads.map(&:run_queue_wait_ns)
-        preempted = threads.map { |thread| thread.budget.preempted_ns }
-        waits_count = weighed(recording, own: true) { |trace| DemandFit.waits_ns(trace).size }
-        return 0.0 if waits_count.zero? || threads.empty? || [*without_core, *preempted].include?(nil)
-        [(without_core.sum - preempted.sum) / waits_count, 0.0].max
+      # @return [Integer] of all waits together, by the kernel's count
+      def sum_ns(recording)
+        without_core = recording.threads.map(&:run_queue_wait_ns)
+        preempted = recording.threads.map { |thread| thread.budget.preempted_ns }
+        return 0 if [*without_core, *preempted].include?(nil)
+        [without_core.sum - preempted.sum, 0].max
       end
 
       # @return [Float, nil] of those long enough to sleep in; nil without any
@@ -90,13 +83,10 @@ module PumaTuner
       end
 
       # An endpoint's traces stand for its own requests, as a rare endpoint has as many of them as a frequent one.
-      #
-      # @param own [Boolean] whether the recording's own mix counts
-      def weighed(recording, own: false, &of_trace)
+      def weighed(recording, &of_trace)
         recording.endpoints.sum(0.0) do |endpoint|
           next 0.0 if endpoint.traces.empty?
-          weight = own ? endpoint.requests_count : @weights[endpoint.name].to_i
-          weight * endpoint.traces.sum(&of_trace).fdiv(endpoint.traces.size)
+          @weights[endpoint.name].to_i * endpoint.traces.sum(&of_trace).fdiv(endpoint.traces.size)
         end
       end
     end

@@ -17,8 +17,8 @@ module PumaTuner
       UNACCOUNTED_REMARK_RATIO = 0.05
       UNACCOUNTED_REFUSED_RATIO = 0.5
 
-      # Where so much of the time of requests is Puma's queue, or so much of what threads or cores have is used, those
-      # who wait for responses decide how many come, and not a rate of their own. Both are judgements.
+      # Where so much of the time of requests is Puma's queue, or where threads or cores are busy for so much of their
+      # time, those who wait for responses decide how many come, and not a rate of their own. Both are judgements.
       SATURATED_RATIO = 0.5
       BUSY_RATIO = 0.9
 

@@ -24,6 +24,13 @@ module PumaTuner
         Digest::SHA256.hexdigest(JSON.generate([command, endpoint_names.sort]))[0, 16]
       end
 
+      # @param log_ratios [Hash{String => Array<Float>}] of checks, by metric: ln(measured / forecast)
+      # @return [Hash{String => Numeric}] by metric their root mean square, and of the fewest of them "checks_count"
+      def self.error(log_ratios)
+        errors = log_ratios.transform_values { |logs| Math.sqrt(logs.sum { |log| log**2 } / logs.size) }
+        {**errors, "checks_count" => log_ratios.values.map(&:size).min}.freeze
+      end
+
       # @param path [String]
       # @param say [#call] told what is wrong with the file
       # @param clock [#call] gives the time of a check
@@ -50,8 +57,7 @@ module PumaTuner
       def past_error_by_endpoints(requests_counts) = error_of(@file.keys_of(requests_counts))
 
       # @param app_key [String]
-      # @return [Hash{String => Numeric}, nil] by metric: root mean square of ln(measured / forecast), and of the fewest
-      #   of them "checks_count"; nil without any
+      # @return [Hash{String => Numeric}, nil] see error; nil without any check
       def past_error(app_key) = error_of([app_key])
 
       private
@@ -59,10 +65,7 @@ module PumaTuner
       def error_of(app_keys)
         by_metric = app_keys.flat_map { |app_key| @file.of(app_key) }.group_by { |entry| entry.fetch("metric") }
         return if by_metric.empty?
-        errors = by_metric.transform_values do |entries|
-          Math.sqrt(entries.sum { |entry| entry.fetch("log_ratio")**2 } / entries.size)
-        end
-        {**errors, "checks_count" => by_metric.values.map(&:size).min}.freeze
+        TrackRecord.error(by_metric.transform_values { |entries| entries.map { |entry| entry.fetch("log_ratio") } })
       end
 
       def entry(check, machine_key)

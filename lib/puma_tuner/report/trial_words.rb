@@ -45,7 +45,7 @@ module PumaTuner
 
       # Why there is no forecast, as clauses.
       WHY_NO_FORECAST = {
-        "few_requests" => "too few requests", "not_reproduced" => "it does not reproduce what is recorded",
+        "few_requests" => "too few requests",
         "killed" => "the process that makes it was killed"
       }.freeze
 

@@ -298,19 +298,18 @@ module PumaTuner
         none("few_requests", 0)
       end
 
+      # Of another number of threads in the same processes, under as much load as when it was forecast.
       def check(threads_count, observation)
         return if @expected.nil? || @expected.threads_count == threads_count || @expected.pids != pids_of(observation)
         per_s = @expected.per_s[threads_count] or return
         more = clients_count(observation).fdiv(@expected.clients_count)
         return unless more.between?(1 / ALIKE_RATIO, ALIKE_RATIO)
-        @errors = [*@errors, Math.log(per_s / observation.throughput_per_s)].last(CHECKS_COUNT)
+        @errors = [*@errors, Math.log(observation.throughput_per_s / per_s)].last(CHECKS_COUNT)
       end
 
-      # @return [Hash, nil] see TrackRecord#past_error
+      # @return [Hash, nil] see Predict::TrackRecord.error
       def past_error
-        return if @errors.empty?
-        mean_square = @errors.sum { |error| error**2 } / @errors.size
-        {"throughput" => Math.sqrt(mean_square), "checks_count" => @errors.size}
+        Predict::TrackRecord.error("throughput" => @errors) if @errors.any?
       end
 
       def pids_of(observation) = observation.processes.map(&:pid).sort

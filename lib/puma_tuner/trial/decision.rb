@@ -190,7 +190,7 @@ module PumaTuner
       end
 
       def slow(canary)
-        return unless lately(lasting_looks)
+        return if looks.size < lasting_looks
         before, after = sides(canary).map { |looks| looks.map(&:latency).reduce(:+) }
         return if [before, after].any? { |latency| latency.count < REQUESTS_MIN }
         limit_ns = before.quantile_ns(0.99) * HARM_RATIO
