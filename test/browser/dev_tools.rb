@@ -54,9 +54,13 @@ class DevTools
   # The accessibility checker, where bin/setup --test has put it.
   AXE = File.join(ENV.fetch("PUMA_TUNER_CACHE", File.expand_path("~/.cache/puma_tuner")), "axe/node_modules/axe-core/axe.min.js")
 
+  # A page hears of its new size with the frame that is drawn next, so two are waited for.
+  FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+
   # @return [Array<Array>] impact, rule and places of what it finds serious or critical in the page as it is
   # @raise [RuntimeError] when it looked at nothing
   def barriers
+    value(FRAMES)
     value("#{File.read(AXE)};0") unless value("typeof axe") == "object"
     found, passes_count = value("axe.run().then((found) => [found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html.slice(0, 300) + ' ' + node.failureSummary)]), found.passes.length])")
     raise "the checker passed #{passes_count} rules only" if passes_count < 10
