@@ -13,7 +13,10 @@ module Resizing
   # Seconds, see TwoShapes. In ten seconds of a trial, one process may have most of the clients by chance.
   TIMES = QUICK ? {half_s: 90, measure_s: 3, cool_down_s: 10} : {half_s: 900, measure_s: 11, cool_down_s: 20}
 
-  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: QUICK ? 2 : 15, seed: 1) do |parser, given|
+  # How long at random, where nothing else is asked for.
+  MINUTES = QUICK ? 2 : 15
+
+  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: MINUTES, seed: 1) do |parser, given|
     parser.on("--minutes N", Float, "how long at random, default: 15; QUICK=1: 2") { |minutes| given[:minutes] = minutes }
     parser.on("--seed N", Integer, "of the sizes") { |seed| given[:seed] = seed }
   end
@@ -36,12 +39,19 @@ module Resizing
     # @return [String] Markdown
     def to_s
       paragraphs("# Resizing: pools of threads that change while they serve", "Written by `benchmark/resize.rb`; not to be edited.", facts,
-        "Command: `bin/exec rake resize#{" QUICK=1" if @quick}`, soak of #{@survived.minutes.round(1)} minutes, seed #{@survived.seed}.", "## At random", at_random, "## By `auto`", by_auto)
+        "Command: `bin/exec rake resize#{" QUICK=1" if @quick}#{options}`.", "## At random", at_random, "## By `auto`", by_auto)
     end
 
     def results = to_s
 
     private
+
+    def options
+      minutes = "--minutes #{format("%g", @survived.minutes)}" unless @survived.minutes == MINUTES
+      seed = "--seed #{@survived.seed}" unless @survived.seed == 1
+      given = [minutes, seed].compact
+      " OPTIONS=\"#{given.join(" ")}\"" if given.any?
+    end
 
     def at_random
       kept = @survived.broken.empty? ? "All promises were kept." : "Broken: #{@survived.broken.join("; ")}."
@@ -53,7 +63,7 @@ module Resizing
 
     def by_auto
       ["A server of #{Server::WORKERS} processes that begins with #{TwoShapes::BEGINS_WITH} threads has traffic of one shape, from #{TwoShapes::CONNECTIONS} clients, and then of the other; " \
-        "`auto` finds its way. Fixed numbers are measured in #{TwoShapes::FIXED_ROUNDS} interleaved rounds: medians, least to most. What was best there, what `auto` ended with, and " \
+        "`auto` finds its way, in #{TIMES[:half_s]} s for each shape with trials of #{TIMES[:cool_down_s]} s. Fixed numbers are measured in #{TwoShapes::FIXED_ROUNDS} interleaved rounds: medians, least to most. What was best there, what `auto` ended with, and " \
         "what doing nothing would have kept are measured anew, side by side in #{TwoShapes::ROUNDS} rounds. Promised: `auto` ends each half within #{TwoShapes::WITHIN_PERCENT}% of the best fixed number, " \
         "by requests/s. It is **met** where the whole interval (95%) is within, **missed** where all of it is beyond.",
         table(["each request", *TwoShapes::FIXED.map(&:to_s)], @shapes.map { |shape| fixed(shape) }),

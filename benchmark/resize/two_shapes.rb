@@ -78,7 +78,7 @@ module Resizing
     # @param half_s [Numeric] how long `auto` has for each shape
     # @param measure_s [Numeric] a window, on average over the shapes
     # @param cool_down_s [Numeric]
-    def initialize(half_s: 300, measure_s: 12, cool_down_s: 10, say: ->(_) {})
+    def initialize(half_s:, measure_s:, cool_down_s:, say: ->(_) {})
       @half_s, @measure_s, @cool_down_s, @say = half_s, measure_s, cool_down_s, say
     end
 

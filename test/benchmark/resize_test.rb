@@ -8,8 +8,8 @@ class ResizeBenchmarkTest < TunerTest
 
   time_limit 120
 
-  def survived(**changes)
-    Resizing::Survived.new(minutes: 2, seed: 1, answered_count: 900, lost: [], orders_count: 60, readings_count: 60, miscounted: [], last: [[4, 4, 4], [2, 2, 4]], complaints: [], **changes)
+  def survived(minutes: Resizing::MINUTES, **changes)
+    Resizing::Survived.new(minutes:, seed: 1, answered_count: 900, lost: [], orders_count: 60, readings_count: 60, miscounted: [], last: [[4, 4, 4], [2, 2, 4]], complaints: [], **changes)
   end
 
   def windows(*per_s) = per_s.map { |one| Resizing::Window.new(per_s: one.to_f, p99_ns: 9) }
@@ -60,6 +60,12 @@ class ResizeBenchmarkTest < TunerTest
     page = ->(quick) { Resizing::Page.new(machine: PumaTuner::Probe::MachineFacts.read, survived:, shapes: [shape], quick:).to_s }
     assert_includes page[true], "`bin/exec rake resize QUICK=1`"
     assert_includes page[false], "`bin/exec rake resize`"
+  end
+
+  test "the page's command has the options that were given, and tells how long auto had" do
+    page = Resizing::Page.new(machine: PumaTuner::Probe::MachineFacts.read, survived: survived(minutes: 5.0).with(seed: 2), shapes: [shape], quick: false).to_s
+    assert_includes page, '`bin/exec rake resize OPTIONS="--minutes 5 --seed 2"`'
+    assert_match(/finds its way, in \d+ s for each shape with trials of \d+ s/, page)
   end
 
   test "an auto that ended before its time fails the run" do
