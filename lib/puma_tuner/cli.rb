@@ -33,10 +33,6 @@ module PumaTuner
     autoload :RoutesText, "puma_tuner/cli/routes_text"
     autoload :Scenarios, "puma_tuner/cli/scenarios"
 
-    LABS = PumaTuner.const_defined?(:Lab, false)
-    NO_LABS = "labs come with the project's repository, not with the gem: in a checkout, " \
-      "`bin/exec puma_tuner lab list` names them (docs/reference/labs.md)"
-
     # Ends a command that did its work with another code than 0.
     class Exit < SystemExit; end
 
@@ -117,6 +113,9 @@ module PumaTuner
       def run(arguments, out, err, clock)
         words = (arguments.first == "help") ? [*arguments.drop(1), "--help"] : arguments
         return out.puts(Help::FRONT) if words.empty? || HELP_WORDS.include?(words.first)
+        if HELP_WORDS.include?(words[1]) && (parts = Commands.parts_of(words.first)).any?
+          return out.puts(Help.of_parts(parts))
+        end
         command, rest = Commands.find(words)
         return out.puts(Help.new(command).to_s) if rest.take_while { |word| word != "--" }.intersect?(HELP_WORDS)
         # The simulator runs three times as fast with it.

@@ -51,6 +51,14 @@ class CommandsTest < TunerTest
     commands.each_key { |name| assert_includes front, "puma_tuner #{name[/\w+/]}", name }
   end
 
+  test "the word that some commands begin with has help that tells what each of them is for" do
+    [%w[lab --help], %w[help lab]].each do |words|
+      result = puma_tuner(*words)
+      assert_equal [0, ""], [result.code, result.err], words
+      commands.select { |name,| name.start_with?("lab ") }.each { |name, command| assert_includes result.out, "puma_tuner #{name}", command.about }
+    end
+  end
+
   # Words => exit code, and what is told; in a folder with nothing in it.
   ENDINGS = {
     %w[tune] => [2, /no app given, and there is no config\.ru in .*: stand in the app's folder/], %w[tune nowhere.ru] => [2, /there is no nowhere\.ru/],

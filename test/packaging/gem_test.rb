@@ -27,7 +27,7 @@ class GemTest < TunerTest
     assert_includes loaded_from, PackedGems.home
     assert_equal "true", started
     said, success = PackedGems.ruby("#{PackedGems.home}/bin/puma_tuner", "lab", "run", "yjit", "--quick", **home)
-    assert_equal [false, "puma_tuner: #{PumaTuner::CLI::NO_LABS}\n"], [success, said]
+    assert_equal [false, "puma_tuner: #{PumaTuner::CLI::Commands::NO_LABS}\n"], [success, said]
   end
 
   # As an app whose bundle has the probe alone.

@@ -65,6 +65,12 @@ module PumaTuner
             LABS.keys.find { |name| fetch(name) == command }
         end
 
+        # @param word [String] that some commands begin with, such as "lab"
+        # @return [Hash{String => Class}] those
+        def parts_of(word)
+          NAMES.keys.select { |name| name.start_with?("#{word} ") }.to_h { |name| [name, fetch(name)] }
+        end
+
         # @param words [Array<String>] of the command line
         # @return [Array(Class, Array<String>)] the command, and the words that are left for it
         # @raise [UsageError]
@@ -80,8 +86,8 @@ module PumaTuner
           word = words.first
           return NO_LABS if word == "lab" && LABS.empty?
           verbs = NAMES.keys.map { |name| name[/\w+/] }.uniq
-          parts = NAMES.keys.grep(/\A#{Regexp.escape(word)} /).map { |name| name.split.last }
-          return "name one of: #{parts.map { |part| "puma_tuner #{word} #{part}" }.join(", ")}" if parts.any?
+          parts = parts_of(word).keys
+          return "name one of: #{parts.map { |name| "puma_tuner #{name}" }.join(", ")}" if parts.any?
           if word.start_with?("-")
             return "begin with a command, such as `puma_tuner tune`; `puma_tuner --help` lists them"
           end

@@ -53,6 +53,15 @@ module PumaTuner
       # @return [String]
       def to_s = [head, arguments, *groups, examples].compact.join("\n")
 
+      # @param commands [Hash{String => Class}] that begin with the same word
+      # @return [String] what each is for
+      def self.of_parts(commands)
+        commands.values.map { |command| "#{usage(command)}\n#{new(command).about.gsub(/^/, "  ")}" }.join("\n")
+      end
+
+      # @return [String] what the command is for
+      def about = "#{wrapped(@command.about, 0)}\n"
+
       # @return [String] how it is called
       def self.usage(command)
         words = command.arguments.map do |argument|
@@ -63,7 +72,7 @@ module PumaTuner
 
       private
 
-      def head = "Usage: #{Help.usage(@command)}\n\n#{wrapped(@command.about, 0)}\n"
+      def head = "Usage: #{Help.usage(@command)}\n\n#{about}"
 
       def arguments
         return if @command.arguments.empty?
