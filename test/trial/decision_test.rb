@@ -66,6 +66,16 @@ class TrialDecisionTest < TunerTest
     end
   end
 
+  test "a queue that grows ends it sooner than one that is only long, and slow requests have to be so in both halves of the looks" do
+    long = plan(period_s: 40.0)
+    ended_after = ->(&queued) { (1..40).find { |looks| kind_for(long, seconds: looks) { |_, canary, at_s| {queued_count: canary ? queued[at_s] : 1} } } }
+    assert_operator ended_after.call { |at_s| 6 + 4 * at_s }, :<=, 7
+    assert_in_delta 10, ended_after.call { |at_s| 9 + at_s % 3 }, 1
+    slow = ->(seconds) { kind_for(long, seconds: 24) { |_, canary, at_s| {latencies_ms: [(canary && seconds.cover?(at_s)) ? 90 : 10] * 90} } }
+    assert_nil slow[0..9]
+    assert_equal :slow, slow[0..16]
+  end
+
   test "a starved pool of connections ends it" do
     assert_equal :starved_pool, kind_for { |_, canary| {pool_ms: canary ? 30 : 2} }
     assert_nil kind_for { {pool_ms: 30} }

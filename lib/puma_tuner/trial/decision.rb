@@ -28,7 +28,10 @@ module PumaTuner
       # For so many looks in a row a queue has to be longer than the threads that serve it, and so many there have to be
       # before requests count as slow: connections that are kept alive stay with a worker for some seconds, so that one
       # may have more of them than its fellows for as long, whatever its threads. Half of a short period is enough.
-      LASTING_LOOKS = 6
+      LASTING_LOOKS = 10
+
+      # So many are enough of a queue that grows meanwhile by as much as there are threads: it would not end by itself.
+      GROWING_LOOKS = 6
 
       # For so many looks a worker may take to obey, and Puma to count a thread out.
       LOOKS_MAX = 8
@@ -109,7 +112,7 @@ module PumaTuner
       end
 
       # There is one each second.
-      def lasting_looks = [LASTING_LOOKS, (@plan.period_s / 2.0).ceil].min
+      def lasting(count) = [count, (@plan.period_s / 2.0).ceil].min
 
       def lately(count) = (looks.last(count) if looks.size >= count)
 
@@ -135,12 +138,20 @@ module PumaTuner
       # Connections that are kept alive stay with a worker, so that chance may ask the canary for more than its fellows.
       # A queue is its fault only where it does not serve more than they do, either.
       def queue
-        late = lately(lasting_looks) or return
+        growing = lately(lasting(GROWING_LOOKS)) if growing?
+        late = growing || lately(lasting(LASTING_LOOKS)) or return
         return unless late.all? { |look| look.sum(&:queued_count) > look.sum(&:threads_count) }
         usual = before? ? queued_before : mean(@last.workers_of(@plan.pids - @canaries), &:queued_count)
         queued = late.map { |look| mean(look, &:queued_count) }
         return if queued.min <= 2 * usual || served_more?(late)
         Statement.of(:queue, queued: queued.last.round, usual:)
+      end
+
+      # @return [Boolean] whether the shortest queue of the last looks is that much longer than the longest before them
+      def growing?
+        late = lately(lasting(GROWING_LOOKS)) or return false
+        before, after = late.map { |look| mean(look, &:queued_count) }.each_slice((late.size / 2.0).ceil).to_a
+        after.to_a.any? && after.min - before.max >= @plan.threads_count
       end
 
       # Whether it is held against what was, and not against what is beside it.
@@ -189,17 +200,20 @@ module PumaTuner
         Statement.of(:starved_pool, before:, after:) if after - before > STARVED_RATIO
       end
 
+      # By chance one half of the looks may be slow, and rarely both.
       def slow(canary)
-        return if looks.size < lasting_looks
+        return if looks.size < lasting(LASTING_LOOKS)
         before, after = sides(canary).map { |looks| looks.map(&:latency).reduce(:+) }
         return if [before, after].any? { |latency| latency.count < REQUESTS_MIN }
         limit_ns = before.quantile_ns(0.99) * HARM_RATIO
-        beyond = after.count - after.count_below(limit_ns)
-        share = Stats::Wilson.interval(beyond, after.count, level_ratio: SURE_RATIO)
-        return if share.low <= HARM_SHARE
+        share = Stats::Wilson.interval(beyond(after, limit_ns), after.count, level_ratio: SURE_RATIO)
+        halves = canary.each_slice((canary.size / 2.0).ceil).map { |looks| looks.map(&:latency).reduce(:+) }
+        return if share.low <= HARM_SHARE || halves.any? { |half| beyond(half, limit_ns) <= HARM_SHARE * half.count }
         Statement.of(:slow, before_ns: before.quantile_ns(0.99), after_ns: after.quantile_ns(0.99),
           requests_count: after.count)
       end
+
+      def beyond(latency, limit_ns) = latency.count - latency.count_below(limit_ns)
     end
   end
 end
