@@ -55,7 +55,7 @@ class CommandsTest < TunerTest
     [%w[lab --help], %w[help lab]].each do |words|
       result = puma_tuner(*words)
       assert_equal [0, ""], [result.code, result.err], words
-      commands.select { |name,| name.start_with?("lab ") }.each { |name, command| assert_includes result.out, "puma_tuner #{name}", command.about }
+      commands.select { |name, _| name.start_with?("lab ") }.each { |name, command| assert_includes result.out, "puma_tuner #{name}", command.about }
     end
   end
 

@@ -147,11 +147,12 @@ module PumaTuner
         Statement.of(:queue, queued: queued.last.round, usual:)
       end
 
-      # @return [Boolean] whether the shortest queue of the last looks is that much longer than the longest before them
+      # @return [Boolean] whether it is by as much longer in the second half of the last looks than in the first
       def growing?
         late = lately(lasting(GROWING_LOOKS)) or return false
-        before, after = late.map { |look| mean(look, &:queued_count) }.each_slice((late.size / 2.0).ceil).to_a
-        after.to_a.any? && after.min - before.max >= @plan.threads_count
+        lengths = late.map { |look| mean(look, &:queued_count) }
+        before, after = [lengths.first(late.size / 2), lengths.last(late.size / 2)].map { |half| mean(half, &:itself) }
+        after - before >= @plan.threads_count
       end
 
       # Whether it is held against what was, and not against what is beside it.
