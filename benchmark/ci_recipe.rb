@@ -3,7 +3,7 @@
 # Does the recipe for CI find a regression of 5% of CPU per request, and leave harmless pull requests alone? By the script that docs/guides/ci.md has, on commits of
 # this project's own history: twenty proofs of commits that leave the served app alone, twenty of the same ones with a planted regression on top.
 #
-#   bin/exec rake ci_recipe                     (an hour and more, the longer the noisier the machine)
+#   bin/exec rake ci_recipe                     (two hours and more, the longer the noisier the machine)
 #   bin/exec rake ci_recipe OPTIONS=--quick     (a few proofs of six rounds, to see whether it works)
 #
 # Both go on where they were interrupted. Ends with status 1 when fewer than 19 are found, or a harmless one is called a regression; with 3 when noise left that open.
@@ -19,12 +19,15 @@ module CiRecipe
   # At most so often a regression of just the margin is passed, whatever the noise: the lower half of what the looks share among them.
   PASSING_RATIO = PumaTuner::Prove::Looks::ERROR_RATIO / 2
 
-  # To learn which share of a request's CPU the app's steps take, they are made once more.
+  # To learn which share of a request's CPU the app's steps take, they are made once more; in as many rounds as the recipe ever takes, since all that is
+  # planted rests on it.
   SHARE = "share"
+  SHARE_LOOKS = "32"
 
-  Options = Bench::Options.define("ci_recipe", page: "docs/measured/ci_recipe.md", needs: "all #{PROOFS_COUNT} proofs of each kind", proofs_count: PROOFS_COUNT, quick: Bench::Options::QUICK, fresh: false) do |parser, given|
+  Options = Bench::Options.define("ci_recipe", page: "docs/measured/ci_recipe.md", needs: "all #{PROOFS_COUNT} proofs of each kind", proofs_count: PROOFS_COUNT, quick: Bench::Options::QUICK, fresh: false, journal: nil) do |parser, given|
     parser.on("--proofs N", Integer, "of each kind (default: #{PROOFS_COUNT})") { |count| given[:proofs_count] = positive(count) }
     parser.on("--fresh", "begin anew; without it, what has been proven before is not proven again") { given[:fresh] = true }
+    parser.on("--journal FILE", "where what was said is kept (default: in tmp/ci_recipe)") { |path| given[:journal] = File.expand_path(path) }
   end
 
   class Options
@@ -38,7 +41,7 @@ module CiRecipe
     def variables = quick ? {"LOOKS" => "6"} : {}
 
     # @return [String] where what is said is kept; other numbers of proofs are of other commits
-    def journal_path = File.join(Journal::FOLDER, quick ? "quick.jsonl" : "#{count}.jsonl")
+    def journal_path = journal || File.join(Journal::FOLDER, quick ? "quick.jsonl" : "#{count}.jsonl")
   end
 
   # A whole run: proves what is missing, and judges.
@@ -56,13 +59,13 @@ module CiRecipe
 
     # @return [Page]
     def run
-      begin_run unless @journal.run
+      @journal.run ? @journal.ensure_same(Bench::Provenance::COMMIT, @machine) : begin_run
       Dir.mktmpdir("puma_tuner-ci") do |folder|
         history = History.new(File.join(File.realpath(folder), "history"), count: @options.count, commit: @journal.run.fetch("history_end"))
-        prove(history, Proofs.new(history.folder, path: History::PATH, variables: @options.variables, say: @say))
+        prove(history, Proofs.new(history.folder, path: History::PATH, variables: @options.variables, kept: Journal::FOLDER, say: @say))
       end
     rescue Interrupt
-      @say.call("what was said is kept in #{@options.journal_path}; the same command goes on from there")
+      @say.call("what was said is kept in #{@options.journal_path}; the same command goes on from there#{", without --fresh" if @options.fresh}")
       raise
     end
 
@@ -76,11 +79,12 @@ module CiRecipe
 
     # Both kinds take turns, so that what disturbs the machine meets each of them.
     def prove(history, proofs)
-      share = known(SHARE, history.harmless.first.head) { |commit| proofs.call(history.planted(1.0).first.with(kind: SHARE), commit:) }
-      raise PumaTuner::MeasurementFailed, "the recipe could not measure what is planted: #{proofs.printed.to_s.lines.last(5).join}" unless share.ratio
+      looks = @options.quick ? {} : {"LOOKS" => SHARE_LOOKS}
+      share = known(SHARE, history.harmless.first.head) { |commit| proofs.call(history.planted(1.0).first.with(kind: SHARE), commit:, variables: looks) }
+      raise PumaTuner::MeasurementFailed, "the recipe could not measure what is planted: #{proofs.printed.to_s.lines.last(5).join}" unless share.measured? && share.ratio
       pairs = history.harmless.zip(history.planted(PLANTED_RATIO / (share.ratio.value - 1)))
       said = pairs.each_with_index.map do |(harmless, planted), place|
-        [planted, harmless].map { |one| known(one.kind, harmless.head) { |commit| proofs.call(one, commit:, seed: place + 1) } }
+        [planted, harmless].each_with_index.map { |one, which| known(one.kind, harmless.head) { |commit| proofs.call(one, commit:, seed: 2 * place + which + 1) } }
       end
       page(share, *said.transpose)
     end
@@ -90,7 +94,7 @@ module CiRecipe
     # With the machine and the commit of when it was begun.
     def page(share, planted, harmless)
       run = @journal.run
-      Page.new(machine: PumaTuner::Probe::MachineFacts.from_document(run.fetch("machine")), at: Time.at(run.fetch("at")), commit: run.fetch("commit"), share: share.ratio, planted:, harmless:)
+      Page.new(machine: PumaTuner::Probe::MachineFacts.from_document(run.fetch("machine")), at: Time.at(run.fetch("at")), commit: run.fetch("commit"), share: share.ratio, planted:, harmless:, void_count: @journal.void_count)
     end
   end
 
@@ -100,8 +104,10 @@ module CiRecipe
     # @param share [PumaTuner::Stats::Estimate] CPU of a request whose steps are made twice, over that of one
     # @param planted [Array<Said>]
     # @param harmless [Array<Said>]
-    def initialize(commit:, share:, planted:, harmless:, **)
+    # @param void_count [Integer] how often nothing was measured
+    def initialize(commit:, share:, planted:, harmless:, void_count: 0, **)
       super(**)
+      @void_count = void_count
       @commit = commit
       @share = share
       @planted = planted
@@ -124,7 +130,7 @@ module CiRecipe
 
     # @param proofs_count [Integer]
     # @param least_count [Integer]
-    # @return [Float] how often at least so many of so many regressions are found where each is passed as often as it may be
+    # @return [Float] how often all but so many of so many regressions at most are passed, where each is as often as it may be
     def self.found_ratio(proofs_count = PROOFS_COUNT, least_count = FOUND_LEAST)
       (0..proofs_count - least_count).sum { |count| (proofs_count - count + 1..proofs_count).reduce(1, :*) / (1..count).reduce(1, :*) * PASSING_RATIO**count * (1 - PASSING_RATIO)**(proofs_count - count) }
     end
@@ -142,14 +148,14 @@ module CiRecipe
       The pull requests are commits of this project's own history, spread evenly over it, each against its first parent. The app is the demo's (`#{History::APP}`), asked for
       `#{History::PATH}`. Commits that leave its Ruby files alone are harmless; the regression is planted on top of the same commits, in the method that all of a request's
       computing is in. The recipe is `ops/ci/prove_pull_request.sh` as it stands ([the guide](../guides/ci.md)), run as a CI does: with the pull request checked out. Both kinds
-      take turns, each proof with a seed of its own. Where nothing was measured it is tried once more, and the table says so.
+      take turns, each proof with a seed of its own. Where it ended without a judgement (too busy a machine, or no time left) it is tried again, and it is said how often.
 
       How much is planted: first the method's steps are made twice, which tells the share of a request's CPU that they take. So many steps are then made once more that
       a request takes #{(PLANTED_RATIO * 100).round}% more, rounded up by less than 0.01%.
 
       The recipe judges by CPU per request, and asks whether it is shown that a request takes less than 5% more. So each proof passes a regression of just 5% with a
-      probability of #{(PASSING_RATIO * 100).round(1)}% at most, whatever the noise; where that is reached, #{FOUND_LEAST} of #{PROOFS_COUNT} or more are found in #{(found_ratio * 100).round}% of such runs. What noise costs are
-      rounds: it looks several times. Where the last look does not suffice the recipe fails as well, as nothing is shown then. That is told apart here:
+      probability of #{(PASSING_RATIO * 100).round(1)}% at most, whatever the noise; where that is reached, #{PROOFS_COUNT - FOUND_LEAST} of #{PROOFS_COUNT} at most is passed in #{(found_ratio * 100).round}% of such runs. Likewise each harmless one is called a
+      regression with #{(PASSING_RATIO * 100).round(1)}% at most, and one in #{PROOFS_COUNT} in #{((1 - (1 - PASSING_RATIO)**PROOFS_COUNT) * 100).round}% of runs at most. What noise costs are rounds: it looks several times. Where the last look does not suffice the recipe fails as well, as nothing is shown then. That is told apart here:
       a regression is found, or a harmless commit called one, where the whole interval lies above 1; else the noise left it open.
     TEXT
     private_constant :INTRO, :METHOD
@@ -168,11 +174,13 @@ module CiRecipe
     def alarms = @harmless.select(&:regression?)
 
     def outcome
-      open_count, again_count = (@planted + @harmless).count(&:open?), (@planted + @harmless).count { |said| said.attempts_count > 1 }
-      "**The regression was found in #{found.size} of #{@planted.size} proofs; #{alarms.size} of #{@harmless.size} harmless pull requests were called one.** " \
-        "#{"Of #{open_count} noise left it open. " if open_count.positive?}#{"#{again_count} had to be tried twice. " if again_count.positive?}" \
-        "A proof took #{minutes(@planted + @harmless)} (median)."
+      open_count = (@planted + @harmless).count(&:open?)
+      "**The regression was found in #{found.size} of #{@planted.size} proofs; #{alarms.size} of #{@harmless.size} harmless pull requests were called one, and #{@harmless.count(&:passed?)} passed.** " \
+        "#{"Of #{open_count} noise left it open. " if open_count.positive?}#{"#{PumaTuner::Units.counted(@void_count, "attempt")} ended without a judgement. " if @void_count.positive?}" \
+        "A proof took #{minutes(@planted + @harmless)} (median); the first ended at #{time(:min)}, the last at #{time(:max)}."
     end
+
+    def time(which) = Time.at((@planted + @harmless).map(&:at).public_send(which)).utc.strftime("%F %H:%M")
 
     def minutes(said) = "#{(Bench.median(said.map(&:seconds)) / 60.0).round(1)} min"
 

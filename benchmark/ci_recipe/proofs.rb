@@ -10,8 +10,8 @@ module CiRecipe
   # What the recipe said of a pull request.
   #
   # kind: see PullRequest; commit: that it is made of; code: its exit code; ratio: of CPU per request, with its interval; nil where nothing was measured
-  # seconds: that it took, the last time; attempts_count: 2 where nothing was measured at first
-  Said = Data.define(:kind, :commit, :code, :ratio, :rounds_count, :seconds, :attempts_count) do
+  # seconds: that it took, the last time; attempts_count: 2 where nothing was measured at first; at: when it was said, in seconds since 1970
+  Said = Data.define(:kind, :commit, :code, :ratio, :rounds_count, :seconds, :attempts_count, :at) do
     # @param fields [Hash{String => Object}] of a line of the journal
     # @return [Said]
     def self.from(fields)
@@ -22,11 +22,16 @@ module CiRecipe
     # @return [Hash{Symbol => Object}] for the journal
     def fields = {**to_h, ratio: ratio&.to_document}
 
+    # @return [Boolean] whether the recipe judged by what it measured
+    def measured? = [0, 1].include?(code)
+
+    # Of too few rounds there is a range and no interval.
+    #
     # @return [Boolean] whether a request is shown to take more; where it fails otherwise, the noise left it open
-    def regression? = code == 1 && !ratio.nil? && ratio.low > 1
+    def regression? = code == 1 && !ratio&.level_ratio.nil? && ratio.low > 1
 
     # @return [Boolean]
-    def passed? = code.zero?
+    def passed? = code == 0
 
     # @return [Boolean] whether it can't be told from this: neither less than the margin, nor more than before; or nothing was measured
     def open? = !passed? && !regression?
@@ -36,35 +41,64 @@ module CiRecipe
   #
   #   {"kind": "run", …}   the layout of these lines, the commit where the history ends, when it was begun, on which machine
   #   {"kind": "share", …}, {"kind": "harmless", …}, {"kind": "regression", …}   see Said
+  #
+  # Where nothing was measured, which has causes of its own, an interrupted run tries again.
   class Journal
     # Of the lines. What was written by another one can't be gone on with.
-    LAYOUT = 1
+    LAYOUT = 2
 
     FOLDER = File.join(Bench::PROJECT, "tmp/ci_recipe")
 
-    # @param path [String] of the file
-    # @param fresh [Boolean] whether to begin anew
-    # @raise [PumaTuner::UsageError] where it has another layout
+    # @param path [String] of the file, which no other run may go on with meanwhile
+    # @param fresh [Boolean] whether to begin anew; what was said before stays beside it
+    # @raise [PumaTuner::UsageError] where it has another layout, or another run writes into it
     def initialize(path, fresh: false)
       @path = path
       FileUtils.mkdir_p(File.dirname(path))
-      FileUtils.rm_f(path) if fresh
-      @lines = File.file?(path) ? PumaTuner::Prove::Journal.values(path) : []
+      FileUtils.mv(path, "#{path}.#{File.mtime(path).utc.strftime("%Y%m%dT%H%M%S")}") if fresh && File.file?(path)
+      @file = File.open(path, "a+")
+      raise PumaTuner::UsageError, "another run writes into #{path}" unless @file.flock(File::LOCK_EX | File::LOCK_NB)
+      # A line that was cut short stays, and is no part of the next one.
+      @file.write("\n") unless @file.size.zero? || @file.pread(1, @file.size - 1) == "\n"
+      @file.flush
+      @lines = PumaTuner::Prove::Journal.values(path)
       raise PumaTuner::UsageError, "#{path} was written by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
+    end
+
+    # @param commit [String] with which it is gone on
+    # @param machine [PumaTuner::Probe::MachineFacts]
+    # @raise [PumaTuner::UsageError] where it was begun with another one, or on another kind of machine
+    def ensure_same(commit, machine)
+      kind = ->(facts) { facts.values_at("cpu_model", "cores_count") }
+      now = {"commit" => commit, "machine" => kind[machine.to_document.transform_keys(&:to_s)]}
+      before = {"commit" => run.fetch("commit"), "machine" => kind[run.fetch("machine")]}
+      key = now.keys.find { |one| now[one] != before[one] } or return
+      raise PumaTuner::UsageError, "#{@path} was begun with another #{key}: #{before[key]}, and this is #{now[key]}. --fresh begins anew."
     end
 
     # @return [Hash{String => Object}, nil] the first line
     def run = @lines.find { |line| line["kind"] == "run" }
 
     # @return [Said, nil]
-    def said(kind, commit) = @lines.find { |line| line["kind"] == kind && line["commit"] == commit }&.then { |line| Said.from(line) }
+    def said(kind, commit) = all_said.find { |said| said.kind == kind && said.commit == commit && said.measured? }
+
+    # @return [Integer] how often nothing was measured
+    def void_count = all_said.sum { |said| said.attempts_count - (said.measured? ? 1 : 0) }
 
     # @param fields [Hash] to be written
     def add(fields)
       line = JSON.generate(fields)
-      File.write(@path, "#{line}\n", mode: "a")
+      @file.puts(line)
+      @file.flush
       @lines << JSON.parse(line)
     end
+
+    # @return [void]
+    def close = @file.close
+
+    private
+
+    def all_said = @lines.select { |line| line.is_a?(Hash) && line.key?("code") }.map { |line| Said.from(line) }
   end
 
   # The recipe, as it stands in ops/ci, on pull requests of a repository.
@@ -74,6 +108,10 @@ module CiRecipe
     # Once more where nothing was measured: a machine that was too busy for a moment says nothing of the recipe.
     ATTEMPTS_COUNT = 2
 
+    # Of the caller's shell, which would change what is proven.
+    NONE = %w[LOOKS MARGIN TIME].to_h { |name| [name, nil] }.freeze
+    private_constant :NONE
+
     # The summary in Markdown that the recipe wrote last, or nil, and what it printed.
     attr_reader :summary, :printed
 
@@ -81,24 +119,29 @@ module CiRecipe
     # @param path [String] that is asked for
     # @param variables [Hash{String => String}] of the script
     # @param words [Array<String>] for `puma_tuner prove`
+    # @param kept [String, nil] folder for the verdicts, in Markdown and JSON
     # @param say [#call]
-    def initialize(folder, path:, variables: {}, words: [], say: ->(_) {})
+    def initialize(folder, path:, variables: {}, words: [], kept: nil, say: ->(_) {})
       @folder = folder
       @words = ["config.ru", "--path", path, *words]
-      @variables = variables
+      @variables = {**NONE, **variables}
+      @kept = kept
       @say = say
     end
 
     # @param pull_request [PullRequest]
     # @param commit [String] that it is told by
     # @param seed [Integer] of the order of trials
+    # @param variables [Hash{String => String}] of the script, for this one
     # @return [Said]
-    def call(pull_request, commit: pull_request.head, seed: 1)
+    def call(pull_request, commit: pull_request.head, seed: 1, variables: {})
       checkout(pull_request.head)
       (1..ATTEMPTS_COUNT).each do |attempt|
-        said = once(pull_request, commit, seed, attempt)
+        said = once(pull_request, commit, seed, attempt, variables)
         @say.call(line(said))
-        return said if [0, 1].include?(said.code) || attempt == ATTEMPTS_COUNT
+        return said if said.measured?
+        @say.call(@printed.lines.last(5).map { |text| "  | #{text}" }.join.chomp)
+        return said if attempt == ATTEMPTS_COUNT
         @say.call("nothing was measured, so it is tried once more")
       end
     end
@@ -111,16 +154,25 @@ module CiRecipe
       raise PumaTuner::UsageError, "git checkout #{head}: #{output}" unless status.success?
     end
 
-    def once(pull_request, commit, seed, attempt)
+    def once(pull_request, commit, seed, attempt, variables)
       Dir.mktmpdir("puma_tuner-ci") do |folder|
         file = File.join(folder, "verdict.md")
         began_s = PumaTuner::Clock.now_s
-        @printed, status = Open3.capture2e({**environment(folder), "BASE" => pull_request.base, **@variables, "SUMMARY" => file}, "sh", SCRIPT, *@words, "--seed", seed.to_s, chdir: @folder)
+        @printed, status = Open3.capture2e({**environment(folder), "BASE" => pull_request.base, **@variables, **variables, "SUMMARY" => file}, "sh", SCRIPT, *@words, "--seed", seed.to_s, chdir: @folder)
         @summary = (File.read(file) if File.file?(file))
         verdict = PumaTuner::Document.read(file.sub(/md\z/, "json"), :verdict) if File.file?(file.sub(/md\z/, "json"))
-        Said.new(kind: pull_request.kind, commit:, code: status.exitstatus, ratio: verdict&.comparison("change", "cpu_per_request")&.ratio, rounds_count: verdict&.rounds_count,
-          seconds: PumaTuner::Clock.now_s - began_s, attempts_count: attempt)
+        keep(file, [pull_request.kind, commit[0, 8], attempt].join("-"))
+        # As a shell tells what a signal has ended.
+        Said.new(kind: pull_request.kind, commit:, code: status.exitstatus || 128 + status.termsig, ratio: verdict&.comparison("change", "cpu_per_request")&.ratio, rounds_count: verdict&.rounds_count,
+          seconds: PumaTuner::Clock.now_s - began_s, attempts_count: attempt, at: Time.now.to_i)
       end
+    end
+
+    # What a false alarm can be looked into by.
+    def keep(file, name)
+      return unless @kept
+      FileUtils.mkdir_p(@kept)
+      [file, file.sub(/md\z/, "json")].select { |path| File.file?(path) }.each { |path| FileUtils.cp(path, File.join(@kept, "#{name}#{File.extname(path)}")) }
     end
 
     def line(said)

@@ -11,13 +11,14 @@ module PumaTuner
     Commit = Document.define(:name, :changed) do
       # But for what is written between two measurements, and makes no other version of what measures.
       const_set(:MEASURING,
-        [".", *%w[**/*.md labs/*/findings/** test/** probe/test/**].map { |one| ":(exclude,glob)#{one}" }].freeze)
+        [".", *%w[**/*.md docs/** labs/*/findings/** test/** probe/test/**].map { |one| ":(exclude,glob)#{one}" }].freeze)
 
       # @param folder [String] of a checkout
       # @return [Commit, nil] nil when this is no checkout, or there is no git
       def self.of(folder)
         root = git(folder, "rev-parse", "--show-toplevel")&.chomp or return
-        name = [["log", "-1", "--format=%h", "--", *self::MEASURING], ["rev-parse", "--short", "HEAD"]]
+        # As many digits in each clone, where git would take as many as its packs need.
+        name = [["log", "-1", "--abbrev=8", "--format=%h", "--", *self::MEASURING], ["rev-parse", "--short=8", "HEAD"]]
           .lazy.filter_map { |words| git(root, *words) }.map(&:strip).find { |one| !one.empty? } or return
         new(name:, changed: !git(root, "status", "--porcelain", "--", *self::MEASURING).to_s.strip.empty?)
       end

@@ -19,7 +19,9 @@ class CiRecipeTest < TunerTest
 
   def shop = @shop ||= ShopRepository.new(File.join(@folder, "shop"))
 
-  def proofs(**variables) = CiRecipe::Proofs.new(shop.folder, path: "/articles", variables: SHORT.merge(variables.transform_keys(&:to_s)), words: WORDS, say: told.method(:push))
+  def proofs(**variables)
+    CiRecipe::Proofs.new(shop.folder, path: "/articles", variables: SHORT.merge(variables.transform_keys(&:to_s)), words: WORDS, kept: File.join(@folder, "kept"), say: told.method(:push))
+  end
 
   def told = @told ||= []
 
@@ -32,6 +34,8 @@ class CiRecipeTest < TunerTest
       assert_operator said.first.ratio.value, :>, 2
       assert_match(/cpu\\_per\\_request not worse is not shown/, said[1])
       assert_match(/\| CPU per request \(primary\) \|.*worse \|/, said[1])
+      kept = Dir[File.join(@folder, "kept/*-#{said.first.commit[0, 8]}-*.{md,json}")]
+      assert_includes kept.map { |path| File.read(path) }, said[1], "what it said can be looked into"
     end
   end
 
@@ -117,28 +121,59 @@ class CiRecipeTest < TunerTest
   end
 
   def said(kind, code, value = 1.0, attempts_count: 1)
-    CiRecipe::Said.new(kind:, commit: "4ffeb6d0aa", code:, ratio: estimate(value), rounds_count: 8, seconds: 120.0, attempts_count:)
+    CiRecipe::Said.new(kind:, commit: "4ffeb6d0aa", code:, ratio: estimate(value), rounds_count: 8, seconds: 120.0, attempts_count:, at: 1_795_000_000)
   end
 
   def estimate(value) = PumaTuner::Stats::Estimate.new(value:, low: value - 0.02, high: value + 0.02, level_ratio: 0.983, samples_count: 10)
 
-  test "what was said is kept, and a run goes on from it" do
+  def begin_run(journal, commit: "commit `4ffeb6d`")
+    machine = PumaTuner::Probe::MachineFacts.read
+    journal.add("kind" => "run", "layout" => CiRecipe::Journal::LAYOUT, "commit" => commit, "machine" => machine.to_document.transform_keys(&:to_s))
+    machine
+  end
+
+  test "what was said is kept, and a run goes on from it; where nothing was measured it tries again" do
     path = File.join(@folder, "tmp/journal.jsonl")
     journal = CiRecipe::Journal.new(path)
     assert_nil journal.run
-    journal.add("kind" => "run", "layout" => CiRecipe::Journal::LAYOUT)
+    begin_run(journal)
     journal.add(said("harmless", 0).fields)
-    nothing = said("harmless", 3).with(ratio: nil, rounds_count: nil, commit: "other")
-    journal.add(nothing.fields)
+    journal.add(said("harmless", 137, attempts_count: 2).with(ratio: nil, rounds_count: nil, commit: "other").fields)
     File.write(path, '{"kind": "regr', mode: "a")
+    assert_match(/another run writes/, assert_raises(PumaTuner::UsageError) { CiRecipe::Journal.new(path) }.message)
+    journal.close
     again = CiRecipe::Journal.new(path)
-    assert_equal [said("harmless", 0), nothing, nil], [again.said("harmless", "4ffeb6d0aa"), again.said("harmless", "other"), again.said("regression", "4ffeb6d0aa")]
-    assert_nil CiRecipe::Journal.new(path, fresh: true).run
+    again.add(said("regression", 1).with(commit: "third").fields)
+    again.close
+    last = CiRecipe::Journal.new(path)
+    assert_equal [said("harmless", 0), nil, nil], [last.said("harmless", "4ffeb6d0aa"), last.said("harmless", "other"), last.said("regression", "4ffeb6d0aa")]
+    assert last.said("regression", "third"), "what was cut short is no part of the next line"
+    assert_equal 2, last.void_count
+    last.close
+    fresh = CiRecipe::Journal.new(path, fresh: true)
+    assert_nil fresh.run
+    fresh.close
+    assert_equal 2, Dir["#{path}*"].size, "what was said before is not lost"
     File.write(path, JSON.generate("kind" => "run", "layout" => 0))
     assert_match(/--fresh begins anew/, assert_raises(PumaTuner::UsageError) { CiRecipe::Journal.new(path) }.message)
   end
 
-  def page(planted, harmless) = CiRecipe::Page.new(machine: PumaTuner::Probe::MachineFacts.read, commit: "commit `4ffeb6d`", share: estimate(1.95), planted:, harmless:)
+  test "another commit, and a machine of another kind, do not go on with it" do
+    journal = CiRecipe::Journal.new(File.join(@folder, "journal.jsonl"))
+    machine = begin_run(journal)
+    assert_nil journal.ensure_same("commit `4ffeb6d`", machine)
+    assert_match(/another commit: commit `4ffeb6d`, and this is commit `aaa`/, assert_raises(PumaTuner::UsageError) { journal.ensure_same("commit `aaa`", machine) }.message)
+    assert_match(/another machine/, assert_raises(PumaTuner::UsageError) { journal.ensure_same("commit `4ffeb6d`", machine.with(cores_count: 99)) }.message)
+  end
+
+  test "a range of few rounds shows no regression, and what a signal has ended has not passed" do
+    few = said("regression", 1, 1.05)
+    assert few.regression?
+    refute few.with(ratio: few.ratio.with(level_ratio: nil)).regression?
+    refute said("harmless", 137).passed?
+  end
+
+  def page(planted, harmless, **) = CiRecipe::Page.new(machine: PumaTuner::Probe::MachineFacts.read, commit: "commit `4ffeb6d`", share: estimate(1.95), planted:, harmless:, **)
 
   def regressions(found, passed: 0, open: 0) = [*[said("regression", 1, 1.05)] * found, *[said("regression", 0, 1.03)] * passed, *[said("regression", 1, 1.01)] * open]
 
@@ -147,18 +182,23 @@ class CiRecipeTest < TunerTest
   test "the page holds both counts against what is promised, and tells what noise left open apart" do
     good = page(regressions(19, passed: 1), harmless(20))
     assert_equal %i[met met], good.outcomes
-    assert_match(/found in 19 of 20 proofs; 0 of 20 harmless pull requests were called one\.\*\* A proof took/, good.to_s)
+    assert_match(/found in 19 of 20 proofs; 0 of 20 harmless pull requests were called one, and 20 passed\.\*\* A proof took .* the last at 20\d\d-/, good.to_s)
     assert_match(/\| 5% more CPU \(by the share's interval 4\.9–5\.1%\) \| +20 \| +19 \| +0 \| +1\.050x \(1\.030x–1\.050x\)/, good.to_s)
     assert_equal %i[missed missed], page(regressions(18, passed: 2), harmless(19, called: 1)).outcomes
     assert_equal %i[not_shown not_shown], page(regressions(18, passed: 1, open: 1), harmless(19, open: 1)).outcomes
     assert_match(/Of 2 noise left it open/, page(regressions(19, open: 1), harmless(19, open: 1)).results)
-    assert_match(/1 had to be tried twice.*\| 0 \(second attempt\) \|/m, page(regressions(20), [*harmless(19), said("harmless", 0, attempts_count: 2)]).results)
+    again = page(regressions(20), [*harmless(19), said("harmless", 0, attempts_count: 2)], void_count: 1)
+    assert_match(/1 attempt ended without a judgement.*\| 0 \(second attempt\) \|/m, again.results)
   end
 
   test "the page says how often the regression may be passed" do
-    assert_match(/passes a regression of just 5% with a\s+probability of 2\.5% at most.*19 of 20 or more are found in 91% of such runs/m, page(regressions(20), harmless(20)).to_s)
+    assert_match(/passes a regression of just 5% with a\s+probability of 2\.5% at most.*1 of 20 at most is passed in 91% of such runs.*one in 20 in 40% of runs at most/m, page(regressions(20), harmless(20)).to_s)
     assert_in_delta 0.9118, CiRecipe::Page.found_ratio, 0.0001
     assert_in_delta 0.975**20, CiRecipe::Page.found_ratio(20, 20), 1e-12
+  end
+
+  test "a journal may lie elsewhere" do
+    assert_equal "/somewhere/j.jsonl", CiRecipe::Options.parse(%w[--journal /somewhere/j.jsonl]).journal_path
   end
 
   test "a quick run is not worth the page" do
