@@ -157,6 +157,53 @@ class PoolSizeTest < TunerTest
     end
   end
 
+  # A probe's own thread, whose looks are taken one by one.
+  #
+  # @return [PumaTuner::Probe::Resize]
+  def resize(folder)
+    ledgers = Struct.new(:directory).new(folder)
+    recording = Struct.new(:ledgers, :ledger_path, :worker_index, :why_not).new(ledgers, File.join(folder, "1.ledger"), 0, nil)
+    PumaTuner::Probe::Resize.new(@server, recording:, allowed: PumaTuner::Probe::Resize::Allowed.of(trial: true, tune: nil))
+  end
+
+  def order(folder, count)
+    PumaTuner::Probe::Resize::Order.new(controller: PumaTuner::Probe::Processes.identity(Process.pid), threads: {Process.pid => count},
+      expires_at_ns: PumaTuner::Clock.now_ns + 20 * 1_000_000_000).write(folder)
+  end
+
+  test "after a fault of ours the pool is looked at until no thread is beyond what is configured, and Puma counts right" do
+    Dir.mktmpdir do |folder|
+      serving(3) do |server|
+        resize = resize(folder)
+        assert resize.look
+        order(folder, 5)
+        assert resize.look
+        clients = gate(8)
+        wait_until("five requests") { @gate.num_waiting == 5 && pool[:queued_count] == 3 }
+        def resize.obey = raise(Errno::EMFILE)
+        _, said = capture_subprocess_io { assert resize.look, "two threads are still beyond it" }
+        assert_match(/could not be resized/, said)
+        open_gate(clients)
+        wait_until("the end of its looks") { !resize.look }
+        assert_equal [3, 3], counts
+        assert_equal "fault", JSON.parse(File.read(File.join(folder, "1.pool")))["why_not"]
+      end
+    end
+  end
+
+  test "where there is no place to tell it, nothing is left that says otherwise" do
+    Dir.mktmpdir do |folder|
+      serving(3) do |server|
+        resize = resize(folder)
+        resize.look
+        def resize.tell(*) = raise(Errno::ENOSPC)
+        def resize.obey = raise(Errno::ENOSPC)
+        capture_subprocess_io { refute resize.look }
+        assert_equal [[3, 3], false], [counts, File.exist?(File.join(folder, "1.pool"))]
+      end
+    end
+  end
+
   test "a size that can't be is refused, and changes nothing: with none, Puma would never serve again" do
     serving(2) do |server|
       [[0, 0], [-1, 2], [3, 2], [1, 1.5], [nil, 2]].each do |min, max|

@@ -114,6 +114,19 @@ class ResizeTest < TunerTest
     end
   end
 
+  test "who gives an order writes through no link that somebody has put in its way" do
+    Dir.mktmpdir do |folder|
+      other = File.join(folder, "other").tap { |path| File.write(path, "mine") }
+      partial = File.join(folder, "#{Resize::ORDER}.#{Process.pid}.partial")
+      [other, File.join(folder, "nowhere")].each do |target|
+        File.symlink(target, partial)
+        Resize::Order.new(controller: "1", expires_at_ns: 1, threads: {}).write(folder)
+        assert_equal ["mine", false], [File.read(other), File.exist?(File.join(folder, "nowhere"))]
+        assert_equal 0o100644, File.stat(File.join(folder, Resize::ORDER)).mode
+      end
+    end
+  end
+
   test "no more is obeyed than the app allows, and none has no threads" do
     serving(puma_rb: PUMA_RB.sub("trial: true", "tune: 2..4")) do
       one, other = ready

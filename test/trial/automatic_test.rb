@@ -23,7 +23,7 @@ class TrialAutomaticTest < TunerTest
   class PlayedServer
     include TrialsMade
 
-    attr_accessor :now_s, :youngest_s, :states, :memory_limit_bytes, :all_bytes
+    attr_accessor :now_s, :youngest_s, :states, :memory_limit_bytes, :all_bytes, :full
     attr_reader :ordered, :forgotten_count
 
     # @yieldparam pid [Integer]
@@ -64,7 +64,9 @@ class TrialAutomaticTest < TunerTest
 
     def hold = yield
 
-    def order(threads) = @ordered = threads
+    def order(threads) = @full ? raise(MeasurementFailed, "it can't be given an order: No space left") : @ordered = threads
+
+    def close_lock = nil
 
     def forget
       @forgotten_count += 1
@@ -260,6 +262,59 @@ class TrialAutomaticTest < TunerTest
     list = told(server, seconds: 400, mode: :observe, cpu_s: 2.0)
     assert_equal [10, 110, 210, 310], list.map { |one| one.at_s.round }
     assert_in_delta 400, server.now_s, 11
+  end
+
+  # @yieldparam orders [Array<Numeric>] when they were given
+  def forecasting(seconds, duration_s: 500)
+    server = PlayedServer.new([11, 12]) { {} }
+    orders = []
+    server.define_singleton_method(:order) { |threads| super(threads).tap { orders << now_s } }
+    forecast = lambda do |_, _, &still|
+      seconds.times do
+        server.pass(1)
+        still&.call
+        yield(server)
+      end
+      found(nil)
+    end
+    automatic = Trial::Automatic.new(server, mode: :observe, cool_down_s: COOL_DOWN_S, forecast:, clock: server.method(:now_s))
+    automatic.define_singleton_method(:sleep) { |real_s| Thread.current[:played] ? server.pass(real_s) : Kernel.sleep(0.001) }
+    Thread.current[:played] = server
+    automatic.call(duration_s:) { |_| nil }
+    orders
+  ensure
+    Thread.current[:played] = nil
+  end
+
+  test "the number in force is ordered while a forecast takes minutes, as on a server that leaves no core free" do
+    orders = forecasting(300) { Kernel.sleep(0.002) }
+    assert_operator orders.each_cons(2).map { |one, other| other - one }.max, :<, Trial::Server::LEASE_S * 4
+    assert_operator orders.last, :>, 290
+  end
+
+  test "an order that can't be written is tried again, and ends it where it fails for as long as an order is good" do
+    assert_operator forecasting(60, duration_s: 100) { |server| Kernel.sleep(0.002) && server.full = (20..22).cover?(server.now_s) }.last, :>, 55
+    full = assert_raises(MeasurementFailed) { forecasting(60) { |server| Kernel.sleep(0.002) && server.full = server.now_s > 20 } }
+    assert_match(/No space left/, full.message)
+  end
+
+  def readings_count(file) = Trial::Journal.read(file.path).tap(&:replay).readings.size
+
+  test "a process without fellows has each number in turns, and is watched to the end of both" do
+    server = PlayedServer.new([11]) { {} }
+    plan = plan(pids: [11], periods_count: 4, period_s: 10.0)
+    Thread.current[:played] = server
+    ended, readings = Tempfile.create("journal") do |file|
+      journal = Trial::Journal.new(file)
+      run = Trial::Run.new(server, plan, journal:, clock: server.method(:now_s))
+      journal.begin(plan, started_at: "2026-11-25T00:00:00Z", server_pid: 7)
+      [run.watch, run.readings].tap { assert_equal readings_count(file), run.readings.size }
+    end
+    assert_nil ended
+    assert_equal [3, 5], readings.map { |reading| reading.workers.first.threads_count }.uniq.sort
+    assert_equal %i[stepped kept], kinds(told(PlayedServer.new([11]) { {} }, seconds: 90)).first(2)
+  ensure
+    Thread.current[:played] = nil
   end
 
   test "a forecast is computed in a process of its own that gives way, and which may be killed" do

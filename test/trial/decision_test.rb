@@ -66,19 +66,25 @@ class TrialDecisionTest < TunerTest
     end
   end
 
-  test "a queue that grows ends it sooner than one that is only long, and slow requests have to be so in both halves of the looks" do
+  test "a queue that grows ends it sooner than one that is only long, and slow requests have to be so until now" do
     long = plan(period_s: 40.0)
     ended_after = ->(&queued) { (1..40).find { |looks| kind_for(long, seconds: looks) { |_, canary, at_s| {queued_count: canary ? queued[at_s] : 1} } } }
     assert_operator ended_after.call { |at_s| 6 + 4 * at_s }, :<=, 7
     assert_in_delta 10, ended_after.call { |at_s| 9 + at_s % 3 }, 1
-    slow = ->(seconds) { kind_for(long, seconds: 24) { |_, canary, at_s| {latencies_ms: [(canary && seconds.cover?(at_s)) ? 90 : 10] * 90} } }
-    assert_nil slow[0..6]
-    assert_equal :slow, slow[0..16]
+    slow = ->(seconds) { kind_for(long, seconds: 40) { |_, canary, at_s| {latencies_ms: [(canary && seconds.cover?(at_s)) ? 90 : 10] * 90} } }
+    (0..30).each { |second| assert_nil slow[second..second + 2], second }
+    assert_equal [:slow, :slow], [slow[0..16], slow[25..39]]
+  end
+
+  test "a burst that hits all of them is none of the canary's doing, also where it is the last to be through" do
+    queued = ->(canary, at_s) { at_s.between?(11, canary ? 17 : 16) }
+    assert_nil kind_for { |_, canary, at_s| {queued_count: queued[canary, at_s] ? 12 : 0} }
   end
 
   test "a starved pool of connections ends it" do
     assert_equal :starved_pool, kind_for { |_, canary| {pool_ms: canary ? 30 : 2} }
     assert_nil kind_for { {pool_ms: 30} }
+    assert_nil kind_for(seconds: 9) { |_, canary| {latencies_ms: [10], pool_ms: canary ? 3 : 0} }, "a few requests show nothing"
   end
 
   test "a worker that was replaced ends it, and one that does not obey or counts wrong, after some looks" do

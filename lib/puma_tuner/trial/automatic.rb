@@ -97,14 +97,24 @@ module PumaTuner
 
       def pids_of(states) = states.map { |state| state[:pid] }
 
-      # The same number for all that are not new; none where it is what is configured.
+      # The same number for all that are not new; none where it is what is configured. What can't be written once is
+      # tried again, until it has expired.
       def keep
-        loop do
-          @lock.synchronize { @server.order(order) } if @clock.call - @alive_s < STILL_S
+        while @server.there?
+          begin
+            @lock.synchronize { @server.order(order) } if @clock.call - @alive_s < STILL_S
+            @failed = nil
+          rescue MeasurementFailed => error
+            @failed ||= [@clock.call, error]
+          end
           sleep(ORDER_S)
         end
-      rescue MeasurementFailed
-        nil # the server has ended
+      end
+
+      # @raise [MeasurementFailed] where processes have been without an order for so long that they obey none
+      def ensure_kept
+        since_s, error = @failed
+        raise error if since_s && @server.there? && @clock.call - since_s > Server::LEASE_S
       end
 
       def order = (@threads_count == @configured.last) ? {} : @pids.to_h { |pid| [pid, @threads_count] }
@@ -114,6 +124,7 @@ module PumaTuner
         until_s = @clock.call + seconds
         while (left_s = until_s - (@alive_s = @clock.call)).positive?
           break if !@server.there? || (duration_s && passed_s >= duration_s)
+          ensure_kept
           sleep([ORDER_S, left_s].min)
         end
       end
@@ -122,7 +133,8 @@ module PumaTuner
       def round(&)
         @alive_s = began_s = @clock.call
         @server.ready_states # while a process boots, a forecast would be for nothing
-        found = @forecast.call(@threads_count, (@least..@most).to_a)
+        found = @forecast.call(@threads_count, (@least..@most).to_a) { @alive_s = @clock.call }
+        ensure_kept
         states = @server.ready_states
         return 0.0 if restarted?(states, &)
         situation = situation(found.except(:cpu_s), states)
@@ -248,6 +260,9 @@ module PumaTuner
     # What was forecast for a number is held against what is served with it after the step: these errors are this app's
     # own, and make the next intervals shorter or longer, as those of `tune` do (see Predict::Uncertainty).
     class Forecaster
+      # Between two words that it is still at work.
+      WAIT_S = 1
+
       # Simulated for a throughput: it is a mean, which needs fewer requests than a p99, and so it takes half the time
       # where requests have many steps.
       THROUGHPUT_REQUESTS_COUNT = ServerForecast::REQUESTS_COUNT / 4
@@ -273,8 +288,10 @@ module PumaTuner
 
       # @param threads_count [Integer] that processes have now
       # @param counts [Array<Integer>] to forecast
+      # @yield each second while it is computed, which takes long on a server that leaves no core free
       # @return [Hash{Symbol => Object}] metric, ratios, requests_count and why_not, see Situation; cpu_s that it took
-      def call(threads_count, counts)
+      def call(threads_count, counts, &waiting)
+        @waiting = waiting
         began_s = thread_cpu_s
         @beside_s = 0.0
         found = forecast(threads_count, counts)
@@ -324,6 +341,7 @@ module PumaTuner
         reader, writer = IO.pipe(binmode: true)
         pid = fork { answer(writer) { yield } }
         writer.close
+        @waiting&.call until reader.wait_readable(WAIT_S)
         text = reader.read
         # That process tells its own CPU time: what this one has waited for has that of others, too. Of one that was
         # killed it was no more than this.
@@ -339,6 +357,7 @@ module PumaTuner
       # Nothing of the command's own runs at the end of this process.
       def answer(writer)
         trap(:INT, "IGNORE")
+        @server.close_lock
         Process.setproctitle("puma_tuner auto, forecasts of #{@server.leader_pid}")
         Process.setpriority(Process::PRIO_PROCESS, 0, ServerForecast::NICEST)
         found = begin

@@ -21,6 +21,7 @@ module PumaTuner
 
       # Waits for a connection of a pool, of all time of the canary's requests, beyond those of its fellows.
       STARVED_RATIO = 0.05
+      STARVED_REQUESTS_MIN = 20
 
       # The share of the control group's memory beyond which the kernel may end a process any time.
       MEMORY_RATIO = 0.95
@@ -72,7 +73,7 @@ module PumaTuner
 
       # @return [Statement, nil]
       def call
-        replaced || short_of_memory || (@canaries.any? && (disobeyed || miscounted || queue || harm))
+        replaced || short_of_memory || (disobeyed || miscounted || queue || harm if @canaries.any?)
       end
 
       # @return [Array(Integer, Integer)] of the baseline, of the canaries, in the looks that count
@@ -112,7 +113,7 @@ module PumaTuner
       end
 
       # There is one each second.
-      def lasting(count) = [count, (@plan.period_s / 2.0).ceil].min
+      def lasting(count, of_s: @plan.period_s) = [count, (of_s / 2.0).ceil].min
 
       def lately(count) = (looks.last(count) if looks.size >= count)
 
@@ -141,7 +142,7 @@ module PumaTuner
         growing = lately(lasting(GROWING_LOOKS)) if growing?
         late = growing || lately(lasting(LASTING_LOOKS)) or return
         return unless late.all? { |look| look.sum(&:queued_count) > look.sum(&:threads_count) }
-        usual = before? ? queued_before : mean(@last.workers_of(@plan.pids - @canaries), &:queued_count)
+        usual = before? ? queued_before : mean(of_fellows(late.size), &:queued_count)
         queued = late.map { |look| mean(look, &:queued_count) }
         return if queued.min <= 2 * usual || served_more?(late)
         Statement.of(:queue, queued: queued.last.round, usual:)
@@ -161,10 +162,12 @@ module PumaTuner
       # @param late [Array<Array<WorkerReading>>] the canaries'
       # @return [Boolean] whether each served more in a look than others did, who did the same for as long
       def served_more?(late)
-        fellows = @plan.pids - @canaries
-        others = before? ? baseline : @readings.last(late.size).flat_map { |one| one.workers_of(fellows) }
+        others = before? ? baseline : of_fellows(late.size)
         others.any? && mean(late.flatten, &:requests_count) > mean(others, &:requests_count)
       end
+
+      # @return [Array<WorkerReading>] of the last looks
+      def of_fellows(count) = @readings.last(count).flat_map { |one| one.workers_of(@plan.pids - @canaries) }
 
       def mean(looks, &) = looks.sum(&).fdiv(looks.size)
 
@@ -194,6 +197,7 @@ module PumaTuner
       end
 
       def starved(canary)
+        return if sides(canary).any? { |looks| looks.sum(&:requests_count) < STARVED_REQUESTS_MIN }
         before, after = sides(canary).map do |looks|
           wall_ns = looks.sum { |look| look.parts_ns["wall"].to_i }
           wall_ns.zero? ? 0.0 : looks.sum { |look| look.parts_ns["pool"].to_i }.fdiv(wall_ns)
@@ -201,17 +205,28 @@ module PumaTuner
         Statement.of(:starved_pool, before:, after:) if after - before > STARVED_RATIO
       end
 
-      # By chance one half of the looks may be slow, and rarely both.
       def slow(canary)
-        return if looks.size < lasting(LASTING_LOOKS)
         before, after = sides(canary).map { |looks| looks.map(&:latency).reduce(:+) }
         return if [before, after].any? { |latency| latency.count < REQUESTS_MIN }
         limit_ns = before.quantile_ns(0.99) * HARM_RATIO
         share = Stats::Wilson.interval(beyond(after, limit_ns), after.count, level_ratio: SURE_RATIO)
-        halves = canary.each_slice((canary.size / 2.0).ceil).map { |looks| looks.map(&:latency).reduce(:+) }
-        return if share.low <= HARM_SHARE || halves.any? { |half| beyond(half, limit_ns) <= HARM_SHARE * half.count }
+        return if share.low <= HARM_SHARE || !lasting_beyond?(limit_ns)
         Statement.of(:slow, before_ns: before.quantile_ns(0.99), after_ns: after.quantile_ns(0.99),
           requests_count: after.count)
+      end
+
+      # What was slow for some seconds only is so in one third of the last looks, or in two.
+      #
+      # @return [Boolean] whether more than that share was, in each third of them that has requests
+      def lasting_beyond?(limit_ns)
+        count = lasting(LASTING_LOOKS, of_s: @plan.period_s - @plan.settle_s)
+        late = @plan.counted(@readings, @period).last(count)
+        return false if late.size < count
+        thirds = late.each_slice((count / 3.0).ceil).filter_map do |looks|
+          looks.flat_map { |look| look.workers_of(@canaries) }.map(&:latency).reduce(:+)
+        end
+        thirds.reject { |latency| latency.count.zero? }
+          .all? { |latency| beyond(latency, limit_ns) > HARM_SHARE * latency.count }
       end
 
       def beyond(latency, limit_ns) = latency.count - latency.count_below(limit_ns)

@@ -67,7 +67,8 @@ module PumaTuner
       # @return [Plan] in which each worker is the canary as often, as far as the time goes
       def self.of(threads_count:, configured:, pids:, duration_s:, memory_limit_bytes: nil)
         turn = (pids.size == 1) ? 4 : pids.size
-        least = [self::BLOCKS_MIN * ((pids.size <= 2) ? 2 : 1), turn].max
+        least = self::BLOCKS_MIN * ((pids.size <= 2) ? 2 : 1)
+        least += -least % turn
         most = [(duration_s / self::PERIOD_S.min).floor, 1].max
         count = [(duration_s / self::PERIOD_S.max).ceil, least].max.clamp(1, most)
         count -= count % turn if count > turn

@@ -116,6 +116,7 @@ module PumaTuner
             raise UsageError, "another trial of the server #{leader_pid} is under way"
           end
           give_to_owner(file)
+          @lock_file = file
           begin
             yield
           ensure
@@ -124,14 +125,21 @@ module PumaTuner
         end
       end
 
+      # For a process that is forked meanwhile: what it inherits would hold the server when this one has been killed.
+      # @return [void]
+      def close_lock = @lock_file&.close
+
       # @param threads [Hash{Integer => Integer}] by process, for LEASE_S; all others get what is configured
       # @return [void]
-      # @raise [MeasurementFailed] when the server has gone
+      # @raise [MeasurementFailed] when the server has gone, or its folder has no place
       def order(threads)
         Probe::Resize::Order.new(controller: Probe::Processes.identity(Process.pid), threads:,
           expires_at_ns: Clock.now_ns + LEASE_S * Units::NS_PER_S).write(@directory)
       rescue Errno::ENOENT
         raise MeasurementFailed, "the server #{leader_pid} has ended"
+      rescue SystemCallError => error
+        raise MeasurementFailed, "the server #{leader_pid} can't be given an order: #{error.message}. " \
+          "Its processes have what is configured"
       end
 
       # Every process gets what is configured.

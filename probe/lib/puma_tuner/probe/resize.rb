@@ -87,13 +87,17 @@ module PumaTuner
           raise TypeError, "a number in it is beyond all numbers"
         end
 
-        # The server may be another user's, as a container's is to root; nobody else gets into the folder.
+        # The server may be another user's, as a container's is to root; nobody else gets into the folder. That user may
+        # have put a link there, which would lead root anywhere.
         #
         # @raise [SystemCallError]
         def write(directory)
           AtomicFile.write(File.join(directory, Resize::ORDER)) do |partial|
-            File.binwrite(partial, JSON.generate({format: Resize::FORMAT, **to_h}))
-            File.chmod(0o644, partial)
+            File.unlink(partial) if File.exist?(partial) || File.symlink?(partial)
+            File.open(partial, File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW | File::BINARY, 0o644) do |file|
+              file.chmod(0o644)
+              file.write(JSON.generate({format: Resize::FORMAT, **to_h}))
+            end
           end
         end
 
@@ -139,6 +143,7 @@ module PumaTuner
 
       # @return [Boolean] whether to look again: not where nothing can be done, and after a fault of ours
       def look
+        return give_back if @faulty
         if @why_never
           tell(nil, @why_never)
           return false
@@ -148,8 +153,8 @@ module PumaTuner
         true
       rescue => error
         Probe.fault("the pool of threads could not be resized", error)
-        restore
-        false
+        @faulty = true
+        give_back
       end
 
       private
@@ -185,12 +190,26 @@ module PumaTuner
         [nil, :other_version, false]
       end
 
-      def restore
-        PoolSize.set(@server, min: @configured.first, max: @configured.last) if @configured
+      # After a fault the pool gets what is configured. Threads beyond it may be serving, and Puma's count is mended
+      # once they have ended.
+      #
+      # @return [Boolean] whether to look again
+      def give_back
+        min, max = @configured || return
+        settled = PoolSize.set(@server, min:, max:)
         @threads = nil
-        tell(nil, :fault)
+        tell_fault
+        !settled
       rescue => error
         Probe.say("the pool of threads keeps #{@threads} (#{error.class}: #{error.message})")
+        false
+      end
+
+      # Rather nothing than what is no longer so.
+      def tell_fault
+        tell(nil, :fault)
+      rescue SystemCallError
+        File.unlink(@path) if File.exist?(@path)
       end
 
       # Leaves for a controller what this process may do, and does.
@@ -219,8 +238,8 @@ module PumaTuner
       # Of processes that have ended without folding their ledgers, a state each would stay behind.
       def remove_ended
         Dir[File.join(@directory, "*#{STATE}")].each do |path|
-          ledger = path.sub(/#{Regexp.escape(STATE)}\z/o, ".ledger")
-          File.unlink(path) unless File.exist?(ledger)
+          ledgers = %w[.ledger .json].map { |kind| path.sub(/#{Regexp.escape(STATE)}\z/o, kind) }
+          File.unlink(path) unless ledgers.any? { |ledger| File.exist?(ledger) }
         rescue Errno::ENOENT
           next
         end
