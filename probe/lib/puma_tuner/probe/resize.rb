@@ -190,7 +190,7 @@ module PumaTuner
         [nil, :other_version, false]
       end
 
-      # After a fault the pool gets what is configured. Threads beyond it may be serving, and Puma's count is mended
+      # After a fault the pool gets what is configured. Threads beyond it may be serving, and Puma's count is fixed
       # once they have ended.
       #
       # @return [Boolean] whether to look again
