@@ -7,9 +7,16 @@ require_relative "support/bench"
 require_relative "soak/pair"
 
 module Soak
-  Options = Bench::Options.define("soak", page: "docs/measured/reliability.md", minutes: (ENV["QUICK"] == "1") ? 3 : 60, seed: 1) do |parser, given|
+  MINUTES = 60
+
+  Options = Bench::Options.define("soak", page: "docs/measured/reliability.md", needs: "an hour", minutes: (ENV["QUICK"] == "1") ? 3 : MINUTES, seed: 1) do |parser, given|
     parser.on("--minutes N", Float, "how long, default: 60; QUICK=1: 3") { |minutes| given[:minutes] = minutes }
     parser.on("--seed N", Integer, "of what happens when") { |seed| given[:seed] = seed }
+  end
+
+  class Options
+    # @return [Boolean] whether it is worth a page
+    def whole? = minutes >= MINUTES
   end
 
   # docs/measured/reliability.md
@@ -31,7 +38,7 @@ module Soak
         Written by `benchmark/soak.rb`; not to be edited.
 
         #{facts}
-        Command: `bin/exec rake soak#{" QUICK=1" if @result.minutes <= 3}`; #{@result.minutes.round(1)} minutes, seed #{@result.seed}.
+        Command: `bin/exec rake soak`; #{@result.minutes.round(1)} minutes, seed #{@result.seed}.
 
         Two clusters of #{Pair::WORKERS} workers with #{Pair::THREADS} threads each served the same app side by side, saturated by #{Pair::CLIENTS} clients each, one of them with the probe (locks watched, too).
         The requests fork, time out, kill threads, raise, stream, use fibers and mutexes. In rough phases this happened to both, in an order by chance: #{@result.events.sort.map { |name, count| "#{name.to_s.tr("_", " ")} #{count}" }.join(", ")}.
@@ -44,7 +51,7 @@ module Soak
         | connections that broke, as a worker was killed or the server restarted | #{@result.counts[:probe].broken} | #{@result.counts[:none].broken} |
         | requests that the app counted itself | #{@result.counts[:probe].app} | #{@result.counts[:none].app} |
         | requests that the probe recorded | #{@result.recorded_count} | |
-        #{%i[probe none].map { |name| "| growth of a worker's RSS but for its ledger in a quiet phase after its warm-up, KiB#{", without" if name == :none} | #{kib(@result.growth_bytes[name])} | |" }.join("\n")}
+        | growth of a worker's RSS but for its ledger in a quiet phase after its warm-up, KiB | #{kib(@result.growth_bytes[:probe])} | #{kib(@result.growth_bytes[:none])} |
 
         A worker grew by #{(@result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised).
         Of the ledger, whose size is fixed, #{(@result.ledger_bytes / 1024.0).round} KiB were in a worker's RSS at the end. Recorded and counted may differ by the requests that were under way in

@@ -49,4 +49,5 @@ task :docs_test do
     File.write(path, Bench::Page.joined(File.read(path), DocsWalk.section(walk.lines, made)))
   end
   exit(1) unless fine
+  exit(3) if write && !walk.proven?
 end

@@ -12,10 +12,17 @@ module Soak
   #   killed, each with up to THREADS requests under way
   Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes,
     :ledger_bytes, :lines) do
-    # @return [Array<String>] promises that were broken
+    # Where nothing happened nothing is promised: one in ten minutes, as each round has a quiet phase.
+    def least_workers_count = [(minutes / 10).floor, 1].max
+
+    # @return [Array<String>] promises that were broken, and what shows nothing
     def broken
       slack = killed_count * Pair::THREADS
+      broken_most = 2 * counts[:none].broken + slack + 2 * Pair::CLIENTS
       [
+        *growth_bytes.filter_map { |name, pairs| "#{pairs.size} workers of the server #{NAMES[name]} lived through a quiet phase, which shows nothing of their memory" if pairs.size < least_workers_count },
+        *counts.filter_map { |name, one| "#{one.answered} requests had their response from the server #{NAMES[name]}, which is no soak" if one.answered < ANSWERED_LEAST_PER_MINUTE * minutes },
+        ("#{counts[:probe].broken} connections broke with the probe, #{counts[:none].broken} without" if counts[:probe].broken > broken_most),
         ("a worker grew by #{(own_growth_bytes / 1024.0).round} KiB more with the probe, at most 1024 are promised" if own_growth_bytes > 1 << 20),
         ("#{recorded_count} requests were recorded, the app counted #{counts[:probe].app} (#{slack} may differ, as workers were killed)" if (recorded_count - counts[:probe].app).abs > slack),
         ("the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}" if (counts[:probe].app - counts[:probe].answered).abs > slack + counts[:probe].broken),
@@ -26,6 +33,30 @@ module Soak
 
   # app: by a byte that it appends to a file for each request; answered, broken: by the clients
   Counts = Struct.new(:app, :answered, :broken)
+
+  NAMES = {probe: "with the probe", none: "without it"}.freeze
+
+  # By far fewer than a slow machine serves.
+  ANSWERED_LEAST_PER_MINUTE = 100
+
+  # What the probe says in a server's output, and crashes: the log itself keeps its newest part only.
+  class Complaints
+    WORDS = /puma_tuner:|\[BUG\]|Segmentation/
+    MOST_COUNT = 5
+
+    # @return [Array<String>] the first ones, each once
+    attr_reader :lines
+
+    def initialize = @lines = []
+
+    # @param line [String]
+    def write(line)
+      text = line.scrub.chomp
+      @lines << text if text.match?(WORDS) && @lines.size < MOST_COUNT && !@lines.include?(text)
+    end
+
+    alias_method :puts, :write
+  end
 
   # A server with the probe and one without, under the same load, and what happens to both at the same time.
   class Pair
@@ -107,7 +138,10 @@ module Soak
       # When it restarts, Puma takes the environment that Bundler was given, which by these is that of a process above us: nothing of ours would be in it.
       command = command.with(environment: command.environment.reject { |name, _| name.start_with?("BUNDLER_ORIG_") })
       topology = PumaTuner::Topology.new(workers_count: WORKERS, threads_count: THREADS)
-      PumaTuner::Host::ServerProcess.run(command, topology:, measure:, locks: measure, puma_options: PUMA_OPTIONS) { |server| yield Loaded.new(server, place).tap(&:begin_load) }
+      complaints = Complaints.new
+      PumaTuner::Host::ServerProcess.run(command, topology:, measure:, locks: measure, puma_options: PUMA_OPTIONS, echo: complaints) do |server|
+        yield Loaded.new(server, place, complaints).tap(&:begin_load)
+      end
     end
 
     def round
@@ -190,8 +224,11 @@ module Soak
 
     attr_reader :server
 
-    def initialize(server, folder)
-      @server, @folder = server, folder
+    # @param server [PumaTuner::Host::ServerProcess]
+    # @param folder [String] of the app
+    # @param complaints [Complaints] what it says meanwhile
+    def initialize(server, folder, complaints)
+      @server, @folder, @complaints = server, folder, complaints
       @counts = Counts.new(0, 0, 0)
       @lock = Mutex.new
       @extra = []
@@ -269,7 +306,7 @@ module Soak
     end
 
     # @return [Array<String>] what the probe said, and crashes
-    def complaints = File.readlines(File.join(server.directory, "server.log"), chomp: true).grep(/puma_tuner:|\[BUG\]|Segmentation/).uniq.first(5)
+    def complaints = @complaints.lines
 
     private
 

@@ -27,16 +27,19 @@ module PackageTest
       build.call
       lines = []
       release.try_everywhere { |line| puts lines.push(line).last }
-      puts "package_test: #{lines.size} installations are fine"
+      puts "package_test: #{fine(lines)}"
       File.write(PAGE, page(File.read(PAGE), lines, Bench::Provenance.line(machine, commit: release.commit_words))) if write
     end
+
+    # @param lines [Array<String>] what was tried
+    def fine(lines) = "#{lines.size} installations are fine"
 
     # @param before [String] the page as it is
     # @param lines [Array<String>] what was tried
     # @param made [String] with what
     # @return [String] the page with that in it
     def page(before, lines, made)
-      part = [BEGINS, "", "To repeat it: `bin/exec rake package_test WRITE=1`.", "", made, "", *lines.map { |line| "- #{line}" }, "", ENDS, ""].join("\n")
+      part = [BEGINS, "", "To repeat it: `bin/exec rake package_test WRITE=1`.", "", made, "", "**#{fine(lines)}.**", "", *lines.map { |line| "- #{line}" }, "", ENDS, ""].join("\n")
       before.match?(PART) ? before.sub(PART) { part } : before.sub(FOLLOWING) { "#{part}\n" }
     end
   end

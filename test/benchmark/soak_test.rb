@@ -23,10 +23,24 @@ class SoakTest < TunerTest
     assert_match(/\[BUG\]/, result(lines: ["[BUG] Segmentation fault"]).broken.first)
     counts = {probe: Soak::Counts.new(1_000, 1_100, 12), none: Soak::Counts.new(1, 1, 0)}
     assert_match(/clients 1100/, result(counts:).broken.first)
+    nothing = result(growth_bytes: {probe: [], none: [[1, 2]]}, counts: {probe: Soak::Counts.new(299, 299, 19), none: Soak::Counts.new(1_100, 1_100, 0)}, recorded_count: 299)
+    assert_match(/0 workers of the server with the probe.*299 requests had their response from the server with the probe, which is no soak.*19 connections broke with the probe, 0 without/,
+      nothing.broken.join("; "))
     page = Soak::Page.new(machine: PumaTuner::Probe::MachineFacts.read, result:).to_s
     assert_match(/All promises were kept/, page)
     assert_match(/kill worker 2/, page)
     assert_match(/8192 KiB were in a worker's RSS/, page)
+  end
+
+  test "what a server says is kept from its first line on, though its log is not" do
+    complaints = Soak::Complaints.new
+    ["puma_tuner: x\n", "all is well\n", "a [BUG] y\xff\n", "puma_tuner: x\n"].each { |line| complaints.write(line) }
+    assert_equal ["puma_tuner: x", "a [BUG] y\uFFFD"], complaints.lines
+  end
+
+  test "less than an hour is not worth the page" do
+    assert_raises(OptionParser::InvalidArgument) { Soak::Options.parse(%w[--minutes 10 --write]) }
+    assert Soak::Options.parse(%w[--write]).whole?
   end
 
   # Its first three events are a restart in place, a reader that is killed, and a burst.

@@ -75,7 +75,7 @@ class DocsWalkTest < TunerTest
 
   test "its lines are a section of the page of reliability, which leaves the others' there" do
     section = DocsWalk.section(["fine   README.md: 1.0 min", "WRONG  docs/a.md: line 3: it ends with 1:\nall that was printed", "docs_test: 1 of 2 pages are fine."], "Made with x.")
-    assert_match(/\A## Documentation: .*\n\n.*WRITE=1`\.\n\nMade with x\.\n\n\*\*1 of 2 pages are fine\.\*\*\n\n- fine README\.md: 1\.0 min\n- WRONG docs\/a\.md: line 3: it ends with 1:\n\z/, section)
+    assert_match(/\A## Documentation: .*\n\n.*WRITE=1`\.\n\nCommands run .*\n\nMade with x\.\n\n\*\*1 of 2 pages are fine\.\*\*\n\n- fine README\.md: 1\.0 min\n- WRONG docs\/a\.md: line 3: it ends with 1:\n\z/, section)
     page = "# Reliability\n\nsoak\n\n## Fuzz: readers\n\nmany\n"
     both = Bench::Page.joined(page, section)
     assert_equal [page, section], both.split(/\n(?=## Documentation)/)
