@@ -111,8 +111,8 @@ module PumaTuner
         run.part("statuses of #{title}") { ensure_statuses(pages, lines) }
         # An error page has a body, and an answer 201 has none.
         {title => run.served_proof(pages, traffic: CspErrorTraffic.of(traffic), out: lines.method(:path), title:, allowed: ALLOWED, bodies_may_differ: true, **times)}
-      rescue InvalidMeasurement => error
-        void[title] = error.kept
+      rescue MeasurementFailed, SystemCallError, IOError, Timeout::Error => error
+        void[title] = error.respond_to?(:kept) ? error.kept : error.message
         {}
       end
 

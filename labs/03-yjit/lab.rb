@@ -80,9 +80,10 @@ module PumaTuner
       def call(run)
         cells = cells(quick: run.quick?)
         SERVICES.each { |service| service.ensure_set_up(cells.map(&:ruby).uniq) }
-        measured = YjitMeasured.new(cells.to_h { |cell| [cell, proof(run, cell)] })
+        void = {}
+        measured = YjitMeasured.new(cells.to_h { |cell| [cell, proof_unless_void(run, cell, void)] }.compact)
         run.finding(claims: measured.claims, tables: measured.tables, charts: measured.charts, conclusions: measured.conclusions,
-          verdicts: measured.verdicts.transform_keys(&:to_s), unknown: measured.unknown(run.quick?))
+          verdicts: measured.verdicts.transform_keys(&:to_s), unknown: {**measured.unknown(run.quick?), **void})
       end
 
       # @return [Array<YjitMeasured::Cell>] what is proven: YJIT off against on, in each
@@ -100,6 +101,16 @@ module PumaTuner
 
       def cell(service, ruby, mix)
         YjitMeasured::Cell.new(service: service.name, ruby:, mix:, kinds_count: (mix == YjitMeasured::STAGING) ? STAGING_KINDS : service.kinds_count)
+      end
+
+      # Without production's there is nothing to tell; what stands beside it may be void.
+      # @return [Prove::Verdict, nil]
+      def proof_unless_void(run, cell, void)
+        proof(run, cell)
+      rescue InvalidMeasurement => error
+        raise if cell.mix == YjitMeasured::PRODUCTION
+        void[cell.to_s] = error.kept
+        nil
       end
 
       # @return [Prove::Verdict]

@@ -16,7 +16,7 @@ module Demo
 
     # Smallest of everything: the queries only sleep.
     SIZES = %w[--innodb-buffer-pool-size=8M --innodb-log-file-size=4M --key-buffer-size=64K --aria-pagecache-buffer-size=1M
-      --table-open-cache=64 --max-connections=500 --performance-schema=OFF].freeze
+      --table-open-cache=64 --max-connections=1000 --performance-schema=OFF].freeze
 
     # @return [String] the socket's path
     attr_reader :address

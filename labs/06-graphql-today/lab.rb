@@ -74,6 +74,10 @@ module PumaTuner
         %w[classic next].to_h do |engine|
           [engine, %w[0 1].map { |patched| profile(run, profiler, {"env.ENGINE" => engine, "env.QUERY" => "introspection", "env.PATCHED" => patched, "yjit" => "off"}) }]
         end
+      rescue UsageError, MeasurementFailed => error
+        # Tables beside what is claimed: half an hour of rounds is not lost for them.
+        run.note("no profiles: #{error.message}")
+        {}
       end
 
       def profile(run, profiler, factors)

@@ -25,8 +25,10 @@ module PumaTuner
 
         # @return [Array<Check>]
         def call
-          @field.serving(ENTRANTS) do |stands|
-            stands.product(@sizes.ab.fetch(:connections)).map { |stand, count| check(stand, Asked.closed("/realistic", count)) }
+          Again.after_void(@run) do
+            @field.serving(ENTRANTS) do |stands|
+              stands.product(@sizes.ab.fetch(:connections)).map { |stand, count| check(stand, Asked.closed("/realistic", count)) }
+            end
           end
         end
 

@@ -38,6 +38,10 @@ module PumaTuner
         # Each rate on the same process, the lowest first: what a higher one leaves behind can't hold back a lower one.
         def open_loops(entrant, saturating, rounds)
           capacity_per_s = rounds.estimate("throughput", entrant.name, saturating).value
+          Again.after_void(@run) { at_rates(entrant, saturating, capacity_per_s) }
+        end
+
+        def at_rates(entrant, saturating, capacity_per_s)
           @field.serving([entrant]) do |(stand)|
             stand.warm_up(saturating, @sizes.warmup_s)
             @sizes.rate_ratios.map do |ratio|

@@ -129,7 +129,7 @@ module PumaTuner
       # What the slow requests of the service as it was spend their time on.
       # @return [Hash{String => Object}] "count" of the slow ones; "share": of their time, that the map's locks are in, as
       #   [middle, low, high]; "methods": [name, share] of those that take the most by themselves
-      def outliers(factors)
+      def outliers(factors, attempts_count: 3)
         command = command(factors)
         own = command.environment.reject { |name, value| ENV[name] == value }.map { |name, value| "#{name}=#{value}" }
         out = puma_tuner("profile", "--outliers", "--with", PROFILER, "--requests", File.join(@run.folder, "requests.txt"), "--connections", CONNECTIONS_COUNT.to_s,
@@ -137,6 +137,11 @@ module PumaTuner
         costs = Document.parse(out, "profile", [:profile])
         locks = costs.methods.select { |method| method.name.match?(LOCK) }.map(&:total_amount).max || 0
         {"count" => costs.work_count, "share" => costs.share(locks).to_fact, "methods" => costs.methods.first(5).map { |method| [method.name, costs.share_ratio(method.self_amount)] }}
+      rescue MeasurementFailed => error
+        # A profiler may end the process that it samples.
+        raise if (attempts_count -= 1).zero?
+        @run.note("once more: #{error.message}")
+        retry
       end
 
       # As a user runs it.

@@ -30,6 +30,7 @@ module PumaTuner
       attr_reader :commit
 
       # @return [Integer] exit status: 0 when all are done; 3 when some have failed; 130 when somebody interrupted it
+      # @raise [UsageError] when what measures has changed meanwhile: the findings are to be of one commit
       def call
         FileUtils.mkdir_p(@folder)
         listening { forms }
@@ -44,14 +45,19 @@ module PumaTuner
         todo = left
         return 0 if todo.empty?
         # Before hours are spent: what one lacks is told by setting up, which leaves alone what is there.
-        status = puma_tuner("lab", "setup", *todo.map(&:name))
-        return status unless status.zero?
-        ATTEMPTS_COUNT.times { left.each { |lab| return INTERRUPTED if form(lab) == INTERRUPTED } }
+        ready = todo.select do |lab|
+          status = puma_tuner("lab", "setup", lab.name)
+          return status if status == INTERRUPTED
+          status.zero?
+        end
+        ATTEMPTS_COUNT.times { (left & ready).each { |lab| return INTERRUPTED if form(lab) == INTERRUPTED } }
         left.each { |lab| @out.puts("#{lab.name} has failed, see above; the same command tries again") }
         left.empty? ? 0 : 3
       end
 
       def form(lab)
+        now = Commit.of(FOLDER)
+        raise UsageError, "this is #{now} now, and was #{@commit}: findings are of one commit" if now != @commit
         minutes = left.sum { |one| one.expected_s(quick: false) }.fdiv(60).ceil
         @out.puts("#{Time.now.strftime("%H:%M")} #{lab.name}: #{lab.expected_s(quick: false).fdiv(60).ceil} min, " \
           "of #{minutes} min that are left at most")
@@ -63,12 +69,21 @@ module PumaTuner
             "--html", File.join(@folder, "#{lab.name}.html"))
           return status unless status.zero?
         end
-        puma_tuner("lab", "keep", path)
+        puma_tuner("lab", "keep", path).tap { |status| FileUtils.rm_rf("#{path}.parts") if status.zero? }
       end
 
-      def kept?(lab) = ours?(Readme.new(lab).finding)
+      # What can't be read is measured anew.
+      def kept?(lab)
+        ours?(Readme.new(lab).finding)
+      rescue InvalidDocument
+        false
+      end
 
-      def measured?(path) = File.file?(path) && ours?(Document.read(path, :finding))
+      def measured?(path)
+        File.file?(path) && ours?(Document.read(path, :finding))
+      rescue InvalidDocument
+        false
+      end
 
       def ours?(finding) = !finding.nil? && !finding.quick && finding.commit == @commit
 
