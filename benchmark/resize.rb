@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Servers whose pools are resized while they serve: at random, where no request may be lost; and by `auto`, on traffic that changes its shape half way, beside
-# fixed numbers of threads. `rake resize`, an hour; QUICK=1: 12, with a soak of two minutes and less time for all else. Ends with status 1 when a promise is broken.
+# fixed numbers of threads. `rake resize`, 70 minutes; QUICK=1: 12, with a soak of two minutes and less time for all else. Ends with status 1 when a promise is broken.
 
 require_relative "support/bench"
 require_relative "resize/random_sizes"
@@ -11,7 +11,7 @@ module Resizing
   QUICK = ENV["QUICK"] == "1"
 
   # Seconds, see TwoShapes. In ten seconds of a trial, one process may have most of the clients by chance.
-  TIMES = QUICK ? {half_s: 90, measure_s: 3, cool_down_s: 10} : {half_s: 900, measure_s: 11, cool_down_s: 20}
+  TIMES = QUICK ? {half_s: 90, measure_s: 3, cool_down_s: 10} : {half_s: 900, measure_s: 8, cool_down_s: 20}
 
   # How long at random, where nothing else is asked for.
   MINUTES = QUICK ? 2 : 15
