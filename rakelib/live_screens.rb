@@ -18,10 +18,13 @@ class LiveScreens
   CONNECTIONS = 5
 
   # Of the terminal.
-  ROWS, COLUMNS = 16, 80
+  ROWS, COLUMNS = 17, 80
 
   LIMIT_S = 180
   BEGIN_S = 5
+
+  # Between two lines of the server's own.
+  FORECASTS_S = 10
   LANES_WIDTH = 780
 
   # The five threads of the demo's pool and the three, without what a page says around them.
@@ -44,10 +47,11 @@ class LiveScreens
   def serving
     config = File.join(PROJECT, "tmp/screens/puma.rb")
     FileUtils.mkdir_p(File.dirname(config))
-    File.write(config, "threads 5, 5\nbind \"tcp://127.0.0.1:0\"\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 3_600)\n")
-    environment = {"RACK_ENV" => "production", "PUMA_TUNER_FORECAST" => "off"}
+    File.write(config, "threads 5, 5\nbind \"tcp://127.0.0.1:0\"\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: #{FORECASTS_S})\n")
+    environment = {"RACK_ENV" => "production"}
     server = IO.popen([environment, "#{PROJECT}/bin/exec", "puma", "-C", config, "config.ru"], chdir: APP, err: %i[child out], pgroup: true)
     url = "http://127.0.0.1:#{server.each_line.find { |line| line.include?("Listening on") }[/:(\d+)$/, 1]}"
+    reader = Thread.new { nil while server.gets } # nobody else reads its lines
     load = Process.spawn("#{PROJECT}/bin/exec", "puma_tuner", "load", url, "--requests", "#{APP}/requests.txt", "--connections", CONNECTIONS.to_s, "--duration", LIMIT_S.to_s,
       out: File::NULL, err: File::NULL, pgroup: true)
     sleep(BEGIN_S)
@@ -55,22 +59,23 @@ class LiveScreens
   ensure
     [load, server&.pid].compact.each { |pid| Process.kill(:TERM, -pid) }
     Process.wait(load) if load
+    reader&.join
     server&.close
   end
 
-  # @return [String] what the terminal shows once there is a forecast, with its colours
+  # @return [String] what the terminal shows once there are its forecasts and the server's own, with its colours
   def screen(pid)
     master, slave = PTY.open
     slave.winsize = [ROWS, COLUMNS]
     top = Process.spawn({"TERM" => "xterm-256color", "NO_COLOR" => nil}, "#{PROJECT}/bin/exec", "puma_tuner", "top", pid.to_s, in: slave, out: slave, err: File::NULL)
     text, deadline_s = +"", PumaTuner::Clock.now_s + LIMIT_S
-    until (frame = text.scan(/\e\[H(.*?)\e\[J/m).flatten.last)&.match?(/what if .* now/)
+    until (frame = text.scan(/\e\[H(.*?)\e\[J/m).flatten.last)&.match?(/what if .* now.*recommended: /m)
       abort("no forecast within #{LIMIT_S} s:\n#{frame}") if PumaTuner::Clock.now_s > deadline_s
       text << master.readpartial(65_536).force_encoding("UTF-8") if master.wait_readable(1)
     end
-    master.write("q")
     frame.gsub("\e[2K", "").gsub(/\r+\n/, "\n")
   ensure
+    master&.write("q")
     Process.wait(top) if top
     [master, slave].each { |io| io&.close }
   end
