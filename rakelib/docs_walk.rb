@@ -232,7 +232,7 @@ class DocsWalk
     def stop(pid)
       %i[INT KILL].each do |name|
         Process.kill(name, -pid)
-        100.times { Process.wait(pid, Process::WNOHANG) ? return : sleep(0.2) }
+        break if (1..100).any? { Process.wait(pid, Process::WNOHANG) || (sleep(0.2) && false) }
       end
     end
 

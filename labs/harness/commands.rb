@@ -11,7 +11,8 @@ module PumaTuner
     # `git=` is a commit of one of the lab's sources, whose checkout the child runs in.
     class Commands
       # Of whoever runs us: Bundler, RubyGems, flags; and of the terminal, which is another one when a run goes on.
-      FOREIGN = /\A(BUNDLE|GEM_|SSH_|TMUX|XDG_|(RUBYOPT|RUBYLIB|RUBY_YJIT_ENABLE|STY|WINDOWID|INVOCATION_ID|JOURNAL_STREAM)\z)/
+      FOREIGN = /\A(BUNDLE|GEM_|SSH_|TMUX|XDG_|
+        (RUBYOPT|RUBYLIB|RUBY_YJIT_ENABLE|STY|WINDOWID|INVOCATION_ID|JOURNAL_STREAM)\z)/x
 
       # @return [Hash{String => String}] ours, without what would bring in gems and flags
       def self.clean_environment = ENV.to_h.reject { |name, _| FOREIGN.match?(name) }

@@ -10,8 +10,8 @@ module PumaTuner
     #   these has been changed since, and not committed
     Commit = Document.define(:name, :changed) do
       # But for what is written between two measurements, and makes no other version of what measures.
-      const_set(:MEASURING,
-        [".", *%w[**/*.md docs/** labs/*/findings/** test/** probe/test/**].map { |one| ":(exclude,glob)#{one}" }].freeze)
+      const_set(:NOT_MEASURING, %w[**/*.md docs/** labs/*/findings/** test/** probe/test/**].freeze)
+      const_set(:MEASURING, [".", *self::NOT_MEASURING.map { |path| ":(exclude,glob)#{path}" }].freeze)
 
       # @param folder [String] of a checkout
       # @return [Commit, nil] nil when this is no checkout, or there is no git
