@@ -16,9 +16,36 @@ module Resizing
   # How long at random, where nothing else is asked for.
   MINUTES = QUICK ? 2 : 15
 
-  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: MINUTES, seed: 1) do |parser, given|
+  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: MINUTES, seed: 1, beside: nil) do |parser, given|
     parser.on("--minutes N", Float, "how long at random, default: 15; QUICK=1: 2") { |minutes| given[:minutes] = minutes }
     parser.on("--seed N", Integer, "of the sizes") { |seed| given[:seed] = seed }
+    parser.on("--beside N,N", Array, "only this: by how much the second number of threads serves less where requests compute") do |counts|
+      raise OptionParser::InvalidArgument, "two numbers, such as 1,2" unless counts.size == 2 && counts.all?(/\A[1-9]\z/)
+      given[:beside] = counts.map(&:to_i)
+    end
+  end
+
+  class Options
+    # @return [Boolean] whether it is worth a page
+    def whole? = beside.nil?
+  end
+
+  # What --beside prints.
+  class Beside < Bench::Page
+    ROUNDS = 24
+
+    # @param found [Hash{Integer => Array<Window>}] see TwoShapes#beside
+    def initialize(found:, **)
+      super(**)
+      @found = found
+    end
+
+    def results
+      (first, best), (other, others) = *@found
+      worse = Window.worse(best, others)
+      medians = @found.map { |count, windows| "#{count}: #{Bench.median(windows.map(&:per_s)).round}/s" }.join(", ")
+      paragraphs(facts, "#{other} threads are #{format("%.1f%% (%.1f to %.1f)", worse.value, worse.low, worse.high)} worse than #{first}, in #{best.size} rounds; #{medians}.")
+    end
   end
 
   # docs/measured/resize.md
@@ -98,6 +125,10 @@ end
 
 Bench.program(__FILE__, Resizing::Options) do |options, machine|
   say = ->(text) { warn "resize: #{text}" }
+  if options.beside
+    found = Resizing::TwoShapes.new(**Resizing::TIMES, say:).beside(options.beside, rounds_count: Resizing::Beside::ROUNDS)
+    next Resizing::Beside.new(machine:, found:)
+  end
   survived = Resizing::RandomSizes.new(minutes: options.minutes, seed: options.seed).run
   say.call("at random: #{survived.answered_count} requests, #{survived.broken}")
   shapes = Resizing::TwoShapes.new(**Resizing::TIMES, say:).run

@@ -29,17 +29,22 @@ module Resizing
 
     private
 
-    def worse(kind)
-      ratio = PumaTuner::Stats::PairedRatio.of(*rounds.values_at(:best, kind).map { |windows| windows.map(&:cost) })
-      percent = ->(value) { (value - 1) * 100 }
-      ratio.with(value: percent[ratio.value], low: percent[ratio.low], high: percent[ratio.high])
-    end
+    def worse(kind) = Window.worse(*rounds.values_at(:best, kind))
   end
 
   # What clients saw for a while. per_s: requests; p99_ns
   Window = Data.define(:per_s, :p99_ns) do
     # @return [Float] of which less is better
     def cost = 1.0 / per_s
+
+    # @param best [Array<Window>] one of each round
+    # @param others [Array<Window>] of the same rounds
+    # @return [PumaTuner::Stats::Estimate] by how many percent the others are worse
+    def self.worse(best, others)
+      ratio = PumaTuner::Stats::PairedRatio.of(*[best, others].map { |windows| windows.map(&:cost) })
+      percent = ->(value) { (value - 1) * 100 }
+      ratio.with(value: percent[ratio.value], low: percent[ratio.low], high: percent[ratio.high])
+    end
   end
 
   # Both measured by the same clients.
@@ -89,6 +94,17 @@ module Resizing
       rounds(FIXED, FIXED_ROUNDS) { |count, server| SHAPES.each { |name, traffic| (fixed[name][count] ||= []) << measured(server, traffic) } }
       stays = [BEGINS_WITH, *ends.values.map { |one| one.fetch(:threads_count) }]
       SHAPES.keys.zip(stays).map { |name, stay_count| shape(name, fixed.fetch(name), stay_count, ends.fetch(name)) }
+    end
+
+    # Two fixed numbers under the traffic that tells them apart least, in more rounds than a whole run has time for.
+    #
+    # @param counts [Array<Integer>] threads, the one that others are held against first
+    # @param rounds_count [Integer]
+    # @return [Hash{Integer => Array<Window>}]
+    def beside(counts, rounds_count:)
+      found = Hash.new { |windows, count| windows[count] = [] }
+      rounds(counts, rounds_count) { |count, server| found[count] << measured(server, SHAPES.values.last) }
+      found
     end
 
     private

@@ -68,6 +68,13 @@ class ResizeBenchmarkTest < TunerTest
     assert_match(/finds its way, in \d+ s for each shape with trials of \d+ s/, page)
   end
 
+  test "two numbers may be held beside each other alone, which is no page" do
+    beside = Resizing::Beside.new(machine: PumaTuner::Probe::MachineFacts.read, found: {1 => windows(*[500] * 6), 2 => windows(*[480] * 6)})
+    assert_match(/^2 threads are 4\.2% \(4\.2 to 4\.2\) worse than 1, in 6 rounds; 1: 500\/s, 2: 480\/s\.$/, beside.results)
+    assert_equal [1, 2], Resizing::Options.parse(%w[--beside 1,2]).beside
+    [%w[--beside 1,2 --write], %w[--beside 1], %w[--beside 1,x]].each { |words| assert_raises(OptionParser::InvalidArgument) { Resizing::Options.parse(words) } }
+  end
+
   test "an auto that ended before its time fails the run" do
     thread = Thread.new { raise ArgumentError, "a fault" }.tap { |one| one.report_on_exception = false }
     Thread.pass while thread.alive?
