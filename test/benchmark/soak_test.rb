@@ -21,7 +21,7 @@ class SoakTest < TunerTest
     assert_match(/1007 requests were recorded/, result(recorded_count: 1_007).broken.first)
     assert_match(/grew by 1025 KiB more/, result(own_growth_bytes: 1_025 << 10).broken.first)
     assert_match(/\[BUG\]/, result(lines: ["[BUG] Segmentation fault"]).broken.first)
-    counts = {probe: Soak::Counts.new(1_000, 1_100, 12), none: Soak::Counts.new(1, 1, 0)}
+    counts = {probe: Soak::Counts.new(1_000, 1_100, 12), none: Soak::Counts.new(1_100, 1_100, 0)}
     assert_match(/clients 1100/, result(counts:).broken.first)
     nothing = result(growth_bytes: {probe: [], none: [[1, 2]]}, counts: {probe: Soak::Counts.new(299, 299, 19), none: Soak::Counts.new(1_100, 1_100, 0)}, recorded_count: 299)
     assert_match(/0 workers of the server with the probe.*299 requests had their response from the server with the probe, which is no soak.*19 connections broke with the probe, 0 without/,
