@@ -32,7 +32,7 @@ module PackageTest
     end
 
     # @param lines [Array<String>] what was tried
-    def fine(lines) = "#{lines.size} installations are fine"
+    def fine(lines) = "#{lines.size} #{lines.one? ? "installation is" : "installations are"} fine"
 
     # @param before [String] the page as it is
     # @param lines [Array<String>] what was tried
