@@ -19,15 +19,19 @@ module CiRecipe
   # At most so often a regression of just the margin is passed, whatever the noise: the lower half of what the looks share among them.
   PASSING_RATIO = PumaTuner::Prove::Looks::ERROR_RATIO / 2
 
-  # To learn which share of a request's CPU the app's steps take, they are made once more; in as many rounds as the recipe ever takes, since all that is
-  # planted rests on it.
+  # To learn which share of a request's CPU the app's steps take, they are made once more; in as many rounds as the recipe
+  # ever takes, since all that is planted rests on it.
   SHARE = "share"
   SHARE_LOOKS = "32"
 
-  Options = Bench::Options.define("ci_recipe", page: "docs/measured/ci_recipe.md", needs: "all #{PROOFS_COUNT} proofs of each kind", proofs_count: PROOFS_COUNT, quick: Bench::Options::QUICK, fresh: false, journal: nil) do |parser, given|
+  Options = Bench::Options.define("ci_recipe", page: "docs/measured/ci_recipe.md",
+    needs: "all #{PROOFS_COUNT} proofs of each kind", proofs_count: PROOFS_COUNT, quick: Bench::Options::QUICK, fresh: false,
+    journal: nil) do |parser, given|
     parser.on("--proofs N", Integer, "of each kind (default: #{PROOFS_COUNT})") { |count| given[:proofs_count] = positive(count) }
     parser.on("--fresh", "begin anew; without it, what has been proven before is not proven again") { given[:fresh] = true }
-    parser.on("--journal FILE", "where what was said is kept (default: in tmp/ci_recipe)") { |path| given[:journal] = File.expand_path(path) }
+    parser.on("--journal FILE", "where what was said is kept (default: in tmp/ci_recipe)") do |path|
+      given[:journal] = File.expand_path(path)
+    end
   end
 
   class Options
@@ -62,7 +66,8 @@ module CiRecipe
       @journal.run ? @journal.ensure_same(Bench::Provenance::COMMIT, @machine) : begin_run
       Dir.mktmpdir("puma_tuner-ci") do |folder|
         history = History.new(File.join(File.realpath(folder), "history"), count: @options.count, commit: @journal.run.fetch("history_end"))
-        prove(history, Proofs.new(history.folder, path: History::PATH, variables: @options.variables, kept: Journal::FOLDER, say: @say))
+        proofs = Proofs.new(history.folder, path: History::PATH, variables: @options.variables, kept: Journal::FOLDER, say: @say)
+        prove(history, proofs)
       end
     rescue Interrupt
       @say.call("what was said is kept in #{@options.journal_path}; the same command goes on from there#{", without --fresh" if @options.fresh}")
@@ -79,14 +84,24 @@ module CiRecipe
 
     # Both kinds take turns, so that what disturbs the machine meets each of them.
     def prove(history, proofs)
-      looks = @options.quick ? {} : {"LOOKS" => SHARE_LOOKS}
-      share = known(SHARE, history.harmless.first.head) { |commit| proofs.call(history.planted(1.0).first.with(kind: SHARE), commit:, variables: looks) }
-      raise PumaTuner::MeasurementFailed, "the recipe could not measure what is planted: #{proofs.printed.to_s.lines.last(5).join}" unless share.measured? && share.ratio
+      share = share(history, proofs)
       pairs = history.harmless.zip(history.planted(PLANTED_RATIO / (share.ratio.value - 1)))
       said = pairs.each_with_index.map do |(harmless, planted), place|
-        [planted, harmless].each_with_index.map { |one, which| known(one.kind, harmless.head) { |commit| proofs.call(one, commit:, seed: 2 * place + which + 1) } }
+        [planted, harmless].each_with_index.map do |one, which|
+          known(one.kind, harmless.head) { |commit| proofs.call(one, commit:, seed: 2 * place + which + 1) }
+        end
       end
       page(share, *said.transpose)
+    end
+
+    # @return [Said] of the steps made twice
+    def share(history, proofs)
+      variables = @options.quick ? {} : {"LOOKS" => SHARE_LOOKS}
+      said = known(SHARE, history.harmless.first.head) do |commit|
+        proofs.call(history.planted(1.0).first.with(kind: SHARE), commit:, variables:)
+      end
+      return said if said.measured? && said.ratio
+      raise PumaTuner::MeasurementFailed, "the recipe could not measure what is planted: #{proofs.last_printed}"
     end
 
     def known(kind, commit) = @journal.said(kind, commit) || yield(commit).tap { |said| @journal.add(said.fields) }
@@ -94,7 +109,9 @@ module CiRecipe
     # With the machine and the commit of when it was begun.
     def page(share, planted, harmless)
       run = @journal.run
-      Page.new(machine: PumaTuner::Probe::MachineFacts.from_document(run.fetch("machine")), at: Time.at(run.fetch("at")), commit: run.fetch("commit"), share: share.ratio, planted:, harmless:, void_count: @journal.void_count)
+      machine = PumaTuner::Probe::MachineFacts.from_document(run.fetch("machine"))
+      Page.new(machine:, at: Time.at(run.fetch("at")), commit: run.fetch("commit"), share: share.ratio, planted:, harmless:,
+        void_count: @journal.void_count)
     end
   end
 
@@ -148,15 +165,19 @@ module CiRecipe
       The pull requests are commits of this project's own history, spread evenly over it, each against its first parent. The app is the demo's (`#{History::APP}`), asked for
       `#{History::PATH}`. Commits that leave its Ruby files alone are harmless; the regression is planted on top of the same commits, in the method that all of a request's
       computing is in. The recipe is `ops/ci/prove_pull_request.sh` as it stands ([the guide](../guides/ci.md)), run as a CI does: with the pull request checked out. Both kinds
-      take turns, each proof with a seed of its own. Where it ended without a judgement (too busy a machine, or no time left) it is tried again, and it is said how often.
+      take turns, each proof with a seed of its own. Where it ended without a judgement (too busy a machine, or no time left) it is tried again, and
+      it is said how often.
 
       How much is planted: first the method's steps are made twice, which tells the share of a request's CPU that they take. So many steps are then made once more that
       a request takes #{(PLANTED_RATIO * 100).round}% more, rounded up by less than 0.01%.
 
       The recipe judges by CPU per request, and asks whether it is shown that a request takes less than 5% more. So each proof passes a regression of just 5% with a
-      probability of #{(PASSING_RATIO * 100).round(1)}% at most, whatever the noise; where that is reached, #{PROOFS_COUNT - FOUND_LEAST} of #{PROOFS_COUNT} at most is passed in #{(found_ratio * 100).round}% of such runs. Likewise each harmless one is called a
-      regression with #{(PASSING_RATIO * 100).round(1)}% at most, and one in #{PROOFS_COUNT} in #{((1 - (1 - PASSING_RATIO)**PROOFS_COUNT) * 100).round}% of runs at most. What noise costs are rounds: it looks several times. Where the last look does not suffice the recipe fails as well, as nothing is shown then. That is told apart here:
-      a regression is found, or a harmless commit called one, where the whole interval lies above 1; else the noise left it open.
+      probability of #{(PASSING_RATIO * 100).round(1)}% at most, whatever the noise; where that is reached,
+      #{PROOFS_COUNT - FOUND_LEAST} of #{PROOFS_COUNT} at most is passed in #{(found_ratio * 100).round}% of such runs. Likewise each harmless one is called a regression with
+      a probability of #{(PASSING_RATIO * 100).round(1)}% at most, and at least one of #{PROOFS_COUNT} in #{((1 - (1 - PASSING_RATIO)**PROOFS_COUNT) * 100).round}% of runs at most.
+
+      What noise costs are rounds: it looks several times. Where the last look does not suffice the recipe fails as well, as nothing is shown then.
+      That is told apart here: a regression is found, or a harmless commit called one, where the whole interval lies above 1; else the noise left it open.
     TEXT
     private_constant :INTRO, :METHOD
 
@@ -175,8 +196,10 @@ module CiRecipe
 
     def outcome
       open_count = (@planted + @harmless).count(&:open?)
-      "**The regression was found in #{found.size} of #{@planted.size} proofs; #{alarms.size} of #{@harmless.size} harmless pull requests were called one, and #{@harmless.count(&:passed?)} passed.** " \
-        "#{"Of #{open_count} noise left it open. " if open_count.positive?}#{"#{PumaTuner::Units.counted(@void_count, "attempt")} ended without a judgement. " if @void_count.positive?}" \
+      "**The regression was found in #{found.size} of #{@planted.size} proofs; #{alarms.size} of #{@harmless.size} harmless " \
+        "pull requests were called one, and #{@harmless.count(&:passed?)} passed.** " \
+        "#{"Of #{open_count} noise left it open. " if open_count.positive?}" \
+        "#{"#{PumaTuner::Units.counted(@void_count, "attempt")} ended without a judgement. " if @void_count.positive?}" \
         "A proof took #{minutes(@planted + @harmless)} (median); the first ended at #{time(:min)}, the last at #{time(:max)}."
     end
 

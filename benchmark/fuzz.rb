@@ -80,8 +80,6 @@ module FuzzRun
       readers = Fuzz::Readers.all.select { |reader| options.reader.nil? || reader.name.include?(options.reader) }
       raise PumaTuner::UsageError, "there is no reader with #{options.reader.inspect} in its name" if readers.empty?
       shares = Fuzz::Readers.shares(options.count, readers).to_a
-      # Compiled here once: within an input's time, a busy machine would not get that far, again and again.
-      Fuzz::NativeReader.program if readers.any? { |reader| reader.name == "http responses" }
       waiting = Queue.new(shares.each_index.to_a).close
       found = Array.new(shares.size)
       threads = Array.new(PROCESSES_COUNT) do

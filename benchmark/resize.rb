@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
-# Servers whose pools are resized while they serve: at random, where no request may be lost; and by `auto`, on traffic that changes its shape half way, beside
-# fixed numbers of threads. `rake resize`, 70 minutes; QUICK=1: 12, with a soak of two minutes and less time for all else. Ends with status 1 when a promise is broken.
+# Servers whose pools are resized while they serve: at random, where no request may be lost; and by `auto`, on traffic that
+# changes its shape half way, beside fixed numbers of threads. `rake resize`, 70 minutes; QUICK=1: 12, with a soak of two
+# minutes and less time for all else. Ends with status 1 when a promise is broken.
 
 require_relative "support/bench"
 require_relative "resize/random_sizes"
@@ -16,7 +17,7 @@ module Resizing
   # How long at random, where nothing else is asked for.
   MINUTES = QUICK ? 2 : 15
 
-  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", minutes: MINUTES, seed: 1, beside: nil) do |parser, given|
+  Options = Bench::Options.define("resize", page: "docs/measured/resize.md", needs: "a whole run", minutes: MINUTES, seed: 1, beside: nil) do |parser, given|
     parser.on("--minutes N", Float, "how long at random, default: 15; QUICK=1: 2") { |minutes| given[:minutes] = minutes }
     parser.on("--seed N", Integer, "of the sizes") { |seed| given[:seed] = seed }
     parser.on("--beside N,N", Array, "only this: by how much the second number of threads serves less where requests compute") do |counts|
@@ -44,7 +45,8 @@ module Resizing
       (first, best), (other, others) = *@found
       worse = Window.worse(best, others)
       medians = @found.map { |count, windows| "#{count}: #{Bench.median(windows.map(&:per_s)).round}/s" }.join(", ")
-      paragraphs(facts, "#{other} threads are #{format("%.1f%% (%.1f to %.1f)", worse.value, worse.low, worse.high)} worse than #{first}, in #{best.size} rounds; #{medians}.")
+      percent = format("%.1f%% (%.1f to %.1f)", worse.value, worse.low, worse.high)
+      paragraphs(facts, "#{other} threads are #{percent} worse than #{first}, in #{best.size} rounds; #{medians}.")
     end
   end
 
@@ -90,7 +92,8 @@ module Resizing
 
     def by_auto
       ["A server of #{Server::WORKERS} processes that begins with #{TwoShapes::BEGINS_WITH} threads has traffic of one shape, from #{TwoShapes::CONNECTIONS} clients, and then of the other; " \
-        "`auto` finds its way, in #{TIMES[:half_s]} s for each shape with trials of #{TIMES[:cool_down_s]} s. Fixed numbers are measured in #{TwoShapes::FIXED_ROUNDS} interleaved rounds: medians, least to most. What was best there, what `auto` ended with, and " \
+        "`auto` finds its way, in #{TIMES[:half_s]} s for each shape with trials of #{TIMES[:cool_down_s]} s. " \
+        "Fixed numbers are measured in #{TwoShapes::FIXED_ROUNDS} interleaved rounds: medians, least to most. What was best there, what `auto` ended with, and " \
         "what doing nothing would have kept are measured anew, side by side in #{TwoShapes::ROUNDS} rounds. Promised: `auto` ends each half within #{TwoShapes::WITHIN_PERCENT}% of the best fixed number, " \
         "by requests/s. It is **met** where the whole interval (95%) is within, **missed** where all of it is beyond.",
         table(["each request", *TwoShapes::FIXED.map(&:to_s)], @shapes.map { |shape| fixed(shape) }),

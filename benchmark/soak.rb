@@ -9,7 +9,8 @@ require_relative "soak/pair"
 module Soak
   MINUTES = 60
 
-  Options = Bench::Options.define("soak", page: "docs/measured/reliability.md", needs: "an hour", minutes: (ENV["QUICK"] == "1") ? 3 : MINUTES, seed: 1) do |parser, given|
+  Options = Bench::Options.define("soak", page: "docs/measured/reliability.md", needs: "an hour",
+    minutes: (ENV["QUICK"] == "1") ? 3 : MINUTES, seed: 1) do |parser, given|
     parser.on("--minutes N", Float, "how long, default: 60; QUICK=1: 3") { |minutes| given[:minutes] = minutes }
     parser.on("--seed N", Integer, "of what happens when") { |seed| given[:seed] = seed }
   end
@@ -51,7 +52,7 @@ module Soak
         | connections that broke, as a worker was killed or the server restarted | #{@result.counts[:probe].broken} | #{@result.counts[:none].broken} |
         | requests that the app counted itself | #{@result.counts[:probe].app} | #{@result.counts[:none].app} |
         | requests that the probe recorded | #{@result.recorded_count} | |
-        | growth of a worker's RSS but for its ledger in a quiet phase after its warm-up, KiB | #{kib(@result.growth_bytes[:probe])} | #{kib(@result.growth_bytes[:none])} |
+        | growth of a worker's RSS but for its ledger in a quiet phase after its warm-up, KiB | #{growth(:probe)} | #{growth(:none)} |
 
         A worker grew by #{(@result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised).
         Of the ledger, whose size is fixed, #{(@result.ledger_bytes / 1024.0).round} KiB were in a worker's RSS at the end. Recorded and counted may differ by the requests that were under way in
@@ -65,7 +66,8 @@ module Soak
 
     private
 
-    def kib(pairs) = pairs.map { |before, after| ((after - before) / 1024.0).round }.join(", ")
+    # @return [String] KiB of each worker
+    def growth(name) = @result.growth_bytes[name].map { |before, after| ((after - before) / 1024.0).round }.join(", ")
   end
 end
 

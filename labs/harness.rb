@@ -20,6 +20,7 @@ module PumaTuner
   # two variants of a verdict stand to each other: ratios. By which commit: provenance. What stays of a run in the
   # repository: readme. All long forms, one after the other: long_forms.
   module Lab
+    autoload :Again, "#{__dir__}/harness/again"
     autoload :Axis, "#{__dir__}/harness/finding"
     autoload :Bundle, "#{__dir__}/harness/bundle"
     autoload :Chart, "#{__dir__}/harness/finding"

@@ -131,8 +131,11 @@ class DocsWalk
     # @return [String] a section of docs/measured/reliability.md
     def section(lines, made)
       *pages, closing = lines.map { |line| line.lines.first.strip }
-      "## Documentation: what its pages show, run as they show it\n\nWritten by `rake docs_test`; not to be edited. To repeat it: `bin/exec rake docs_test WRITE=1`.\n\nCommands run in a fresh home, and what they print is held against what the pages show, where numbers may be others. Of blocks that need more than the app (marked `checked`), commands are parsed only.\n\n#{made}\n\n**#{closing.sub("docs_test: ", "")}**\n\n" \
-        "#{pages.map { |line| "- #{line.squeeze(" ")}\n" }.join}"
+      ["## Documentation: what its pages show, run as they show it",
+        "Written by `rake docs_test`; not to be edited. To repeat it: `bin/exec rake docs_test WRITE=1`.",
+        "Commands run in a fresh home, and what they print is held against what the pages show, where numbers may be others. " \
+        "Of blocks that need more than the app (marked `checked`), commands are parsed only.",
+        made, "**#{closing.sub("docs_test: ", "")}**", pages.map { |line| "- #{line.squeeze(" ")}\n" }.join].join("\n\n")
     end
 
     # @return [String] the same command, which takes a minute

@@ -47,7 +47,12 @@ class LiveScreens
   def serving
     config = File.join(PROJECT, "tmp/screens/puma.rb")
     FileUtils.mkdir_p(File.dirname(config))
-    File.write(config, "threads 5, 5\nbind \"tcp://127.0.0.1:0\"\nrequire \"puma_tuner/probe\"\nPumaTuner.run(interval_s: #{FORECASTS_S})\n")
+    File.write(config, <<~RUBY)
+      threads 5, 5
+      bind "tcp://127.0.0.1:0"
+      require "puma_tuner/probe"
+      PumaTuner.run(interval_s: #{FORECASTS_S})
+    RUBY
     environment = {"RACK_ENV" => "production"}
     server = IO.popen([environment, "#{PROJECT}/bin/exec", "puma", "-C", config, "config.ru"], chdir: APP, err: %i[child out], pgroup: true)
     url = "http://127.0.0.1:#{server.each_line.find { |line| line.include?("Listening on") }[/:(\d+)$/, 1]}"

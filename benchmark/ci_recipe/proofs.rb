@@ -140,11 +140,14 @@ module CiRecipe
         said = once(pull_request, commit, seed, attempt, variables)
         @say.call(line(said))
         return said if said.measured?
-        @say.call(@printed.lines.last(5).map { |text| "  | #{text}" }.join.chomp)
+        @say.call(last_printed)
         return said if attempt == ATTEMPTS_COUNT
         @say.call("nothing was measured, so it is tried once more")
       end
     end
+
+    # @return [String] the last lines that the recipe printed; none before it did
+    def last_printed = @printed.to_s.lines.last(5).map { |text| "  | #{text}" }.join.chomp
 
     private
 
@@ -158,12 +161,14 @@ module CiRecipe
       Dir.mktmpdir("puma_tuner-ci") do |folder|
         file = File.join(folder, "verdict.md")
         began_s = PumaTuner::Clock.now_s
-        @printed, status = Open3.capture2e({**environment(folder), "BASE" => pull_request.base, **@variables, **variables, "SUMMARY" => file}, "sh", SCRIPT, *@words, "--seed", seed.to_s, chdir: @folder)
+        given = {**environment(folder), "BASE" => pull_request.base, **@variables, **variables, "SUMMARY" => file}
+        @printed, status = Open3.capture2e(given, "sh", SCRIPT, *@words, "--seed", seed.to_s, chdir: @folder)
         @summary = (File.read(file) if File.file?(file))
         verdict = PumaTuner::Document.read(file.sub(/md\z/, "json"), :verdict) if File.file?(file.sub(/md\z/, "json"))
         keep(file, [pull_request.kind, commit[0, 8], attempt].join("-"))
         # As a shell tells what a signal has ended.
-        Said.new(kind: pull_request.kind, commit:, code: status.exitstatus || 128 + status.termsig, ratio: verdict&.comparison("change", "cpu_per_request")&.ratio, rounds_count: verdict&.rounds_count,
+        Said.new(kind: pull_request.kind, commit:, code: status.exitstatus || 128 + status.termsig,
+          ratio: verdict&.comparison("change", "cpu_per_request")&.ratio, rounds_count: verdict&.rounds_count,
           seconds: PumaTuner::Clock.now_s - began_s, attempts_count: attempt, at: Time.now.to_i)
       end
     end
@@ -172,7 +177,8 @@ module CiRecipe
     def keep(file, name)
       return unless @kept
       FileUtils.mkdir_p(@kept)
-      [file, file.sub(/md\z/, "json")].select { |path| File.file?(path) }.each { |path| FileUtils.cp(path, File.join(@kept, "#{name}#{File.extname(path)}")) }
+      there = [file, file.sub(/md\z/, "json")].select { |path| File.file?(path) }
+      there.each { |path| FileUtils.cp(path, File.join(@kept, "#{name}#{File.extname(path)}")) }
     end
 
     def line(said)

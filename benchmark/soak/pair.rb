@@ -12,22 +12,34 @@ module Soak
   #   killed, each with up to THREADS requests under way
   Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes,
     :ledger_bytes, :lines) do
-    # Where nothing happened nothing is promised: one in ten minutes, as each round has a quiet phase.
-    def least_workers_count = [(minutes / 10).floor, 1].max
-
     # @return [Array<String>] promises that were broken, and what shows nothing
     def broken
       slack = killed_count * Pair::THREADS
       broken_most = 2 * counts[:none].broken + slack + 2 * Pair::CLIENTS
       [
-        *growth_bytes.filter_map { |name, pairs| "#{pairs.size} workers of the server #{NAMES[name]} lived through a quiet phase, which shows nothing of their memory" if pairs.size < least_workers_count },
-        *counts.filter_map { |name, one| "#{one.answered} requests had their response from the server #{NAMES[name]}, which is no soak" if one.answered < ANSWERED_LEAST_PER_MINUTE * minutes },
+        *without_a_soak,
         ("#{counts[:probe].broken} connections broke with the probe, #{counts[:none].broken} without" if counts[:probe].broken > broken_most),
         ("a worker grew by #{(own_growth_bytes / 1024.0).round} KiB more with the probe, at most 1024 are promised" if own_growth_bytes > 1 << 20),
         ("#{recorded_count} requests were recorded, the app counted #{counts[:probe].app} (#{slack} may differ, as workers were killed)" if (recorded_count - counts[:probe].app).abs > slack),
         ("the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}" if (counts[:probe].app - counts[:probe].answered).abs > slack + counts[:probe].broken),
         *lines.map { |line| "a server said: #{line}" }
       ].compact
+    end
+
+    private
+
+    # One worker in ten minutes, as each round has a quiet phase.
+    #
+    # @return [Array<String>] what did not happen, so that nothing is shown of it
+    def without_a_soak
+      least_count = [(minutes / 10).floor, 1].max
+      few_workers = growth_bytes.select { |_, pairs| pairs.size < least_count }
+      few_requests = counts.select { |_, one| one.answered < ANSWERED_LEAST_PER_MINUTE * minutes }
+      few_workers.map { |name, pairs|
+        "#{pairs.size} workers of the server #{NAMES[name]} lived through a quiet phase, which shows nothing of their memory"
+      } + few_requests.map { |name, one|
+        "#{one.answered} requests had their response from the server #{NAMES[name]}, which is no soak"
+      }
     end
   end
 
@@ -139,7 +151,8 @@ module Soak
       command = command.with(environment: command.environment.reject { |name, _| name.start_with?("BUNDLER_ORIG_") })
       topology = PumaTuner::Topology.new(workers_count: WORKERS, threads_count: THREADS)
       complaints = Complaints.new
-      PumaTuner::Host::ServerProcess.run(command, topology:, measure:, locks: measure, puma_options: PUMA_OPTIONS, echo: complaints) do |server|
+      options = {topology:, measure:, locks: measure, puma_options: PUMA_OPTIONS, echo: complaints}
+      PumaTuner::Host::ServerProcess.run(command, **options) do |server|
         yield Loaded.new(server, place, complaints).tap(&:begin_load)
       end
     end

@@ -25,7 +25,7 @@ module PumaTuner
 
         # @return [Array<Check>]
         def call
-          Again.after_void(@run) do
+          Lab::Again.after_void(@run) do
             @field.serving(ENTRANTS) do |stands|
               stands.product(@sizes.ab.fetch(:connections)).map { |stand, count| check(stand, Asked.closed("/realistic", count)) }
             end

@@ -38,7 +38,7 @@ module PumaTuner
         # Each rate on the same process, the lowest first: what a higher one leaves behind can't hold back a lower one.
         def open_loops(entrant, saturating, rounds)
           capacity_per_s = rounds.estimate("throughput", entrant.name, saturating).value
-          Again.after_void(@run) { at_rates(entrant, saturating, capacity_per_s) }
+          Lab::Again.after_void(@run) { at_rates(entrant, saturating, capacity_per_s) }
         end
 
         def at_rates(entrant, saturating, capacity_per_s)

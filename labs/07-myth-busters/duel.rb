@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "again"
 require_relative "field"
 
 module PumaTuner
@@ -92,7 +91,7 @@ module PumaTuner
           most = (@times.rounds_count * (1 + EXTRA_RATIO)).ceil
           until enough?(most)
             @run.note("#{@title}, round #{@rounds.size + 1}")
-            @rounds << Again.after_void(@run) { yield }
+            @rounds << Lab::Again.after_void(@run) { yield }
           end
         end
 

@@ -44,7 +44,7 @@ module PumaTuner
 
         def forecasts(field, io_ratio, threads)
           @run.note("#{percent(io_ratio)} IO: recording and forecasts")
-          observation = Again.after_void(@run) { record(field) }
+          observation = Lab::Again.after_void(@run) { record(field) }
           sweeper = Predict::Sweeper.new(workload: Model::WorkloadFit.workload(observation), machine: machine(observation), seed: @run.seed,
             seeds_count: @sizes.seeds_count, requests_count: @sizes.requests_count)
           arrivals = Model::Arrivals.closed(@sizes.clients_count)
@@ -72,7 +72,7 @@ module PumaTuner
 
         def cell(field, io_ratio, threads, forecast)
           @run.note("#{percent(io_ratio)} IO, #{Units.counted(threads, "thread")}")
-          turns, observation = Again.after_void(@run) { measured(field, threads) }
+          turns, observation = Lab::Again.after_void(@run) { measured(field, threads) }
           budget = observation&.budget
           Cell.new(io_ratio:, threads:, forecast:, throughput_per_s: range(turns, "throughput"), p50_ns: range(turns, "p50"), p99_ns: range(turns, "p99"),
             gvl_wait_ns: budget&.gvl_wait_ns&.fdiv(observation.requests_count), disturbed: turns.filter_map(&:disturbed).first)

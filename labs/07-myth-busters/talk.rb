@@ -34,7 +34,7 @@ module PumaTuner
         def call
           @run.note("which request the talk must have run, by the simulator")
           inversion = Inversion.new(seed: @run.seed).call
-          overhead_ns = Again.after_void(@run) { overhead_ns() }
+          overhead_ns = Lab::Again.after_void(@run) { overhead_ns() }
           units = self.class.units(inversion.last.reading.cpu_ns, overhead_ns, @field.pace.fetch(:ruby_ns))
           rounds = Duel.new(@field.with_talk(units), self.class.entrants(@sizes), [@most, @more], times: @sizes.duel, run: @run, title: "the talk's request").call
           Measured.new(inversion:, overhead_ns:, units:, rounds:, most: @most, more: @more)

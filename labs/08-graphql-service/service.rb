@@ -50,7 +50,8 @@ module PumaTuner
         alerts = rounds("goal at #{rate_per_s}/s", variants, GOAL_ROUNDS_COUNT) { |server| held(arriving(rate_per_s).send_to(server.url, duration_s: seconds * 2)) }
         Day.new(rates:, rate_per_s:, shares: alerts.transform_values { |list| list.map(&:first) }, p90s_ns: alerts.transform_values { |list| list.map(&:last) },
           locks_ns:, foretold: @run.part("forecast") { foretold(variants.values.first) },
-          outliers: @run.part("outliers") { outliers(variants.values.first) })
+          # A profiler may end the process that it samples.
+          outliers: @run.part("outliers") { Lab::Again.after_void(@run) { outliers(variants.values.first) } })
       end
 
       # @return [Float] nanoseconds that the map's locks cost a mean request
@@ -129,7 +130,7 @@ module PumaTuner
       # What the slow requests of the service as it was spend their time on.
       # @return [Hash{String => Object}] "count" of the slow ones; "share": of their time, that the map's locks are in, as
       #   [middle, low, high]; "methods": [name, share] of those that take the most by themselves
-      def outliers(factors, attempts_count: 3)
+      def outliers(factors)
         command = command(factors)
         own = command.environment.reject { |name, value| ENV[name] == value }.map { |name, value| "#{name}=#{value}" }
         out = puma_tuner("profile", "--outliers", "--with", PROFILER, "--requests", File.join(@run.folder, "requests.txt"), "--connections", CONNECTIONS_COUNT.to_s,
@@ -137,11 +138,6 @@ module PumaTuner
         costs = Document.parse(out, "profile", [:profile])
         locks = costs.methods.select { |method| method.name.match?(LOCK) }.map(&:total_amount).max || 0
         {"count" => costs.work_count, "share" => costs.share(locks).to_fact, "methods" => costs.methods.first(5).map { |method| [method.name, costs.share_ratio(method.self_amount)] }}
-      rescue MeasurementFailed => error
-        # A profiler may end the process that it samples.
-        raise if (attempts_count -= 1).zero?
-        @run.note("once more: #{error.message}")
-        retry
       end
 
       # As a user runs it.

@@ -39,7 +39,8 @@ module PackageTest
     # @param made [String] with what
     # @return [String] the page with that in it
     def page(before, lines, made)
-      part = [BEGINS, "", "To repeat it: `bin/exec rake package_test WRITE=1`.", "", made, "", "**#{fine(lines)}.**", "", *lines.map { |line| "- #{line}" }, "", ENDS, ""].join("\n")
+      part = [BEGINS, "", "To repeat it: `bin/exec rake package_test WRITE=1`.", "", made, "", "**#{fine(lines)}.**", "",
+        *lines.map { |line| "- #{line}" }, "", ENDS, ""].join("\n")
       before.match?(PART) ? before.sub(PART) { part } : before.sub(FOLLOWING) { "#{part}\n" }
     end
   end

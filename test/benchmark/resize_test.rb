@@ -9,7 +9,8 @@ class ResizeBenchmarkTest < TunerTest
   time_limit 120
 
   def survived(minutes: Resizing::MINUTES, **changes)
-    Resizing::Survived.new(minutes:, seed: 1, answered_count: 900, lost: [], orders_count: 60, readings_count: 60, miscounted: [], last: [[4, 4, 4], [2, 2, 4]], complaints: [], **changes)
+    Resizing::Survived.new(minutes:, seed: 1, answered_count: 900, lost: [], orders_count: 60, readings_count: 60, miscounted: [],
+      last: [[4, 4, 4], [2, 2, 4]], complaints: [], **changes)
   end
 
   def windows(*per_s) = per_s.map { |one| Resizing::Window.new(per_s: one.to_f, p99_ns: 9) }
@@ -63,7 +64,8 @@ class ResizeBenchmarkTest < TunerTest
   end
 
   test "the page's command has the options that were given, and tells how long auto had" do
-    page = Resizing::Page.new(machine: PumaTuner::Probe::MachineFacts.read, survived: survived(minutes: 5.0).with(seed: 2), shapes: [shape], quick: false).to_s
+    survived = survived(minutes: 5.0).with(seed: 2)
+    page = Resizing::Page.new(machine: PumaTuner::Probe::MachineFacts.read, survived:, shapes: [shape], quick: false).to_s
     assert_includes page, '`bin/exec rake resize OPTIONS="--minutes 5 --seed 2"`'
     assert_match(/finds its way, in \d+ s for each shape with trials of \d+ s/, page)
   end
@@ -72,7 +74,9 @@ class ResizeBenchmarkTest < TunerTest
     beside = Resizing::Beside.new(machine: PumaTuner::Probe::MachineFacts.read, found: {1 => windows(*[500] * 6), 2 => windows(*[480] * 6)})
     assert_match(/^2 threads are 4\.2% \(4\.2 to 4\.2\) worse than 1, in 6 rounds; 1: 500\/s, 2: 480\/s\.$/, beside.results)
     assert_equal [1, 2], Resizing::Options.parse(%w[--beside 1,2]).beside
-    [%w[--beside 1,2 --write], %w[--beside 1], %w[--beside 1,x]].each { |words| assert_raises(OptionParser::InvalidArgument) { Resizing::Options.parse(words) } }
+    [%w[--beside 1,2 --write], %w[--beside 1], %w[--beside 1,x]].each do |words|
+      assert_raises(OptionParser::InvalidArgument) { Resizing::Options.parse(words) }
+    end
   end
 
   test "an auto that ended before its time fails the run" do

@@ -55,7 +55,8 @@ class CommandsTest < TunerTest
     [%w[lab --help], %w[help lab]].each do |words|
       result = puma_tuner(*words)
       assert_equal [0, ""], [result.code, result.err], words
-      commands.select { |name, _| name.start_with?("lab ") }.each { |name, command| assert_includes result.out, "puma_tuner #{name}", command.about }
+      commands.keys.grep(/\Alab /).each { |name| assert_includes result.out, "puma_tuner #{name}" }
+      commands.values_at(*commands.keys.grep(/\Alab /)).each { |command| assert_includes result.out, command.about.split(",").first }
     end
   end
 

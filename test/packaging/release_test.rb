@@ -148,7 +148,8 @@ class ReleaseTest < TunerTest
   test "what was tried stands in the page of compatibility, and is written anew in the same place" do
     page = "# C\n\n## Packages\n\nx\n\n## Rubies\n\ny\n"
     first = PackageTest.page(page, ["Ruby 3.4.5: fine in 3 s"], "Made with a.")
-    part = [PackageTest::BEGINS, "", "To repeat it: `bin/exec rake package_test WRITE=1`.", "", "Made with a.", "", "**1 installation is fine.**", "", "- Ruby 3.4.5: fine in 3 s", "", PackageTest::ENDS, ""]
+    part = [PackageTest::BEGINS, "", "To repeat it: `bin/exec rake package_test WRITE=1`.", "", "Made with a.", "",
+      "**1 installation is fine.**", "", "- Ruby 3.4.5: fine in 3 s", "", PackageTest::ENDS, ""]
     assert_equal page.sub("## Rubies") { "#{part.join("\n")}\n## Rubies" }, first
     assert_equal first.sub("in 3 s", "in 7 s").sub("with a", "with b"), PackageTest.page(first, ["Ruby 3.4.5: fine in 7 s"], "Made with b.")
     assert_match PackageTest::FOLLOWING, File.read(PackageTest::PAGE)

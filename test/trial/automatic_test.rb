@@ -293,8 +293,14 @@ class TrialAutomaticTest < TunerTest
   end
 
   test "an order that can't be written is tried again, and ends it where it fails for as long as an order is good" do
-    assert_operator forecasting(60, duration_s: 100) { |server| Kernel.sleep(0.002) && server.full = (20..22).cover?(server.now_s) }.last, :>, 55
-    full = assert_raises(MeasurementFailed) { forecasting(60) { |server| Kernel.sleep(0.002) && server.full = server.now_s > 20 } }
+    full_at = lambda do |seconds|
+      lambda do |server|
+        Kernel.sleep(0.002)
+        server.full = seconds.cover?(server.now_s)
+      end
+    end
+    assert_operator forecasting(60, duration_s: 100, &full_at[20..22]).last, :>, 55
+    full = assert_raises(MeasurementFailed) { forecasting(60, &full_at[21..]) }
     assert_match(/No space left/, full.message)
   end
 

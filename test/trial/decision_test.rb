@@ -68,10 +68,14 @@ class TrialDecisionTest < TunerTest
 
   test "a queue that grows ends it sooner than one that is only long, and slow requests have to be so until now" do
     long = plan(period_s: 40.0)
-    ended_after = ->(&queued) { (1..40).find { |looks| kind_for(long, seconds: looks) { |_, canary, at_s| {queued_count: canary ? queued[at_s] : 1} } } }
-    assert_operator ended_after.call { |at_s| 6 + 4 * at_s }, :<=, 7
-    assert_in_delta 10, ended_after.call { |at_s| 9 + at_s % 3 }, 1
-    slow = ->(seconds) { kind_for(long, seconds: 40) { |_, canary, at_s| {latencies_ms: [(canary && seconds.cover?(at_s)) ? 90 : 10] * 90} } }
+    ended_after = lambda do |queued|
+      (1..40).find { |looks| kind_for(long, seconds: looks) { |_, canary, at_s| {queued_count: canary ? queued[at_s] : 1} } }
+    end
+    assert_operator ended_after[->(at_s) { 6 + 4 * at_s }], :<=, 7
+    assert_in_delta 10, ended_after[->(at_s) { 9 + at_s % 3 }], 1
+    slow = lambda do |seconds|
+      kind_for(long, seconds: 40) { |_, canary, at_s| {latencies_ms: [(canary && seconds.cover?(at_s)) ? 90 : 10] * 90} }
+    end
     (0..30).each { |second| assert_nil slow[second..second + 2], second }
     assert_equal [:slow, :slow], [slow[0..16], slow[25..39]]
   end

@@ -152,7 +152,9 @@ class TrialOutcomeTest < TunerTest
 
   test "a plan has each worker as the canary as often, in at least as many blocks as a test needs" do
     plan = ->(duration_s, *pids) { Trial::Plan.of(threads_count: 5, configured: [3, 3], pids:, duration_s:) }
-    {[600, 1, 2] => 12, [600, 1, 2, 3, 4] => 8, [600, 1] => 12, [60, 1, 2] => 6, [10, 1, 2] => 1, [3_600, 1, 2] => 60, [600, *(1..16)] => 16, [300, 1, 2, 3, 4] => 8, [300, 1, 2, 3, 4, 5] => 10, [60, 1, 2, 3, 4] => 4}.each do |given, count|
+    counts = {[600, 1, 2] => 12, [600, 1, 2, 3, 4] => 8, [600, 1] => 12, [60, 1, 2] => 6, [10, 1, 2] => 1, [3_600, 1, 2] => 60,
+              [600, *(1..16)] => 16, [300, 1, 2, 3, 4] => 8, [300, 1, 2, 3, 4, 5] => 10, [60, 1, 2, 3, 4] => 4}
+    counts.each do |given, count|
       made = plan.call(*given)
       assert_equal count, made.periods_count, given.inspect
       assert_in_delta given.first, made.duration_s, 1e-6

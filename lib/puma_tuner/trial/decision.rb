@@ -139,8 +139,7 @@ module PumaTuner
       # Connections that are kept alive stay with a worker, so that chance may ask the canary for more than its fellows.
       # A queue is its fault only where it does not serve more than they do, either.
       def queue
-        growing = lately(lasting(GROWING_LOOKS)) if growing?
-        late = growing || lately(lasting(LASTING_LOOKS)) or return
+        late = looks_at_queue or return
         return unless late.all? { |look| look.sum(&:queued_count) > look.sum(&:threads_count) }
         usual = before? ? queued_before : mean(of_fellows(late.size), &:queued_count)
         queued = late.map { |look| mean(look, &:queued_count) }
@@ -148,9 +147,14 @@ module PumaTuner
         Statement.of(:queue, queued: queued.last.round, usual:)
       end
 
-      # @return [Boolean] whether it is by as much longer in the second half of the last looks than in the first
-      def growing?
-        late = lately(lasting(GROWING_LOOKS)) or return false
+      # @return [Array<Array<WorkerReading>>, nil] the canaries': of a queue that grows fewer than of one that is long
+      def looks_at_queue
+        few = lately(lasting(GROWING_LOOKS)) or return
+        growing?(few) ? few : lately(lasting(LASTING_LOOKS))
+      end
+
+      # @return [Boolean] whether the queue is by as much longer in the second half than in the first
+      def growing?(late)
         lengths = late.map { |look| mean(look, &:queued_count) }
         before, after = [lengths.first(late.size / 2), lengths.last(late.size / 2)].map { |half| mean(half, &:itself) }
         after - before >= @plan.threads_count

@@ -4,18 +4,33 @@ module PumaTuner
   # Files that are whole or not there, for whoever reads them while they are written anew, and when the writing is cut
   # short. Loaded at once: a signal's handler loads nothing.
   module AtomicFile
+    NEW = File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW | File::BINARY
+    private_constant :NEW
+
+    # The folder may be another user's, who may have put a link there, which would lead root anywhere.
+    #
     # @param path [String]
     # @param content [String, nil] nil: the block writes it
+    # @param permissions [Integer, nil] nil: those that new files have
     # @yieldparam partial [String] beside it, where to write
     # @return [void]
     # @raise [SystemCallError]
-    def self.write(path, content = nil)
+    def self.write(path, content = nil, permissions: nil)
       partial = "#{path}.#{Process.pid}.partial"
-      content ? File.binwrite(partial, content) : yield(partial)
+      content ? write_new(partial, content, permissions) : yield(partial)
       File.rename(partial, path)
       nil
     ensure
       File.unlink(partial) if File.exist?(partial)
     end
+
+    def self.write_new(path, content, permissions)
+      File.unlink(path) if File.symlink?(path) || File.exist?(path)
+      File.open(path, NEW) do |file|
+        file.chmod(permissions) if permissions
+        file.write(content)
+      end
+    end
+    private_class_method :write_new
   end
 end

@@ -443,7 +443,10 @@ module Fuzz
     ].freeze
 
     # In a process of its own, with the sanitizers: test/native/responses.c.
-    def responses = Reader.new(name: "http responses", seeds: ANSWERS, read: ->(path) { (@native ||= NativeReader.new).call(File.binread(path)) })
+    def responses
+      Reader.new(name: "http responses", seeds: ANSWERS, prepare: NativeReader.method(:program),
+        read: ->(path) { (@native ||= NativeReader.new).call(File.binread(path)) })
+    end
   end
 
   # The load generator's reader of responses, compiled with what finds faults of memory.

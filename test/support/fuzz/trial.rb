@@ -11,8 +11,9 @@ module Fuzz
   # seeds: strings; json: see Mutator
   # read: takes the path of a file, and reads it. What it raises below PumaTuner::Error is a refusal, and so is what `refuses` names, which the
   #   reader's callers rescue
-  Reader = Data.define(:name, :seeds, :json, :refuses, :read) do
-    def initialize(name:, seeds:, read:, json: nil, refuses: []) = super
+  # prepare: what it needs before its first input, and takes longer than an input may; nil where that is nothing
+  Reader = Data.define(:name, :seeds, :json, :refuses, :read, :prepare) do
+    def initialize(name:, seeds:, read:, json: nil, refuses: [], prepare: nil) = super
   end
 
   # What went wrong. kind: :crash, :hang, :memory, :exception or :no_reason; index: of the first such input; count: of all
@@ -55,6 +56,7 @@ module Fuzz
     # @yieldparam done [Integer] how many have been read
     # @return [Outcome]
     def run(count, &progress)
+      @reader.prepare&.call
       began_s = PumaTuner::Clock.now_s
       @tally = Hash.new(0)
       @findings = {}

@@ -87,18 +87,12 @@ module PumaTuner
           raise TypeError, "a number in it is beyond all numbers"
         end
 
-        # The server may be another user's, as a container's is to root; nobody else gets into the folder. That user may
-        # have put a link there, which would lead root anywhere.
+        # The server may be another user's, as a container's is to root; nobody else gets into the folder.
         #
         # @raise [SystemCallError]
         def write(directory)
-          AtomicFile.write(File.join(directory, Resize::ORDER)) do |partial|
-            File.unlink(partial) if File.exist?(partial) || File.symlink?(partial)
-            File.open(partial, File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW | File::BINARY, 0o644) do |file|
-              file.chmod(0o644)
-              file.write(JSON.generate({format: Resize::FORMAT, **to_h}))
-            end
-          end
+          text = JSON.generate({format: Resize::FORMAT, **to_h})
+          AtomicFile.write(File.join(directory, Resize::ORDER), text, permissions: 0o644)
         end
 
         # @return [Symbol, nil] why it does not hold; nil where it does

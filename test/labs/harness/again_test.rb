@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-require_relative "fixture"
+require "test_helper"
 
-class MythBustersAgainTest < TunerTest
-  Again = PumaTuner::Labs::MythBusters::Again
+class LabAgainTest < TunerTest
+  Again = PumaTuner::Lab::Again
   Told = Data.define(:texts) do
     def note(text) = texts << text
   end
@@ -21,6 +21,12 @@ class MythBustersAgainTest < TunerTest
 
   test "measures again what was void, twice, and says so" do
     assert_equal [[1, 0], [3, 2]], [run_of_failures(0), run_of_failures(2)]
+  end
+
+  test "a server that does not start is tried again, too" do
+    attempts = [PumaTuner::ServerFailed.new("no"), nil]
+    Again.after_void(Told.new([])) { attempts.shift&.then { |error| raise error } }
+    assert_empty attempts
   end
 
   test "gives up on what is void three times in a row" do
