@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "open3"
 require "tmpdir"
 
 class AtomicFileTest < TunerTest
@@ -26,6 +27,16 @@ class AtomicFileTest < TunerTest
       assert_raises(Interrupt) { AtomicFile.write(path) { |partial| File.write(partial, "ne") && raise(Interrupt) } }
       assert_equal [["file"], "old"], [Dir.children(folder), File.read(path)]
       assert_raises(Errno::ENOENT) { AtomicFile.write(File.join(folder, "none/file"), "new") }
+    end
+  end
+
+  test "bytes that are no text are written as they are, also where Rails has set an internal encoding" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "file")
+      script = "Encoding.default_internal = Encoding::UTF_8; PumaTuner::AtomicFile.write(ARGV[0], Marshal.dump(200))"
+      _, said, status = Open3.capture3(RbConfig.ruby, "-r", AtomicFile.method(:write).source_location.first, "-e", script, path)
+      assert_predicate status, :success?, said
+      assert_equal Marshal.dump(200), File.binread(path)
     end
   end
 end

@@ -54,17 +54,23 @@ class FaultsTest < TunerTest
 
   # A server with the probe, and clients that have counted what they were answered.
   class Served
-    attr_reader :server, :answered_count, :broken_count, :app
+    attr_reader :server, :answered_count, :broken_count, :statuses, :app
 
     def initialize(server, app)
       @server, @app = server, app
       @answered_count = @broken_count = 0
+      @statuses = Hash.new(0)
       @lock = Mutex.new
     end
 
     def port = server.url[/\d+\z/].to_i
 
-    def answered(count = 1) = @lock.synchronize { @answered_count += count }
+    def answered(count = 1, status: nil)
+      @lock.synchronize do
+        @answered_count += count
+        @statuses[status] += count
+      end
+    end
 
     # Asks over connections that are kept, in threads of its own, until the block ends.
     def under_load(*paths, clients: 4)
@@ -81,8 +87,7 @@ class FaultsTest < TunerTest
       paths.each do |path|
         break http&.finish if yield
         http ||= Net::HTTP.start("127.0.0.1", port, read_timeout: 30)
-        http.get(path)
-        answered
+        answered(status: http.get(path).code)
       rescue SystemCallError, IOError, Net::HTTPBadResponse, Net::ReadTimeout
         @lock.synchronize { @broken_count += 1 }
         http = nil
@@ -92,7 +97,7 @@ class FaultsTest < TunerTest
 
     # One after the other.
     def get(*paths)
-      Net::HTTP.start("127.0.0.1", port) { |http| paths.each { |path| http.get(path) && answered } }
+      Net::HTTP.start("127.0.0.1", port) { |http| paths.each { |path| answered(status: http.get(path).code) } }
     end
 
     def counted_by_app = File.size(File.join(app.folder, "served"))
@@ -124,7 +129,8 @@ class FaultsTest < TunerTest
       break if recorded >= [counted, served.answered_count].max - killed_in_flight || monotonic_s > deadline
       sleep 0.02
     end
-    counts = "#{recorded} recorded, #{counted} counted by the app, #{served.answered_count} answered, #{served.broken_count} broken"
+    counts = "#{recorded} recorded, #{counted} counted by the app, #{served.answered_count} answered #{served.statuses}, " \
+      "#{served.broken_count} broken"
     assert_operator served.answered_count, :>, 10
     assert_in_delta served.answered_count, recorded, killed_in_flight, counts
     assert_in_delta counted, recorded, killed_in_flight, counts

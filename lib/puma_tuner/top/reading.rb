@@ -49,7 +49,7 @@ module PumaTuner
       # @raise [Errno::ENOENT] of one that was folded meanwhile, which the folder's lock keeps from happening
       def ledger(path, traced)
         return Probe::Ledger.read(path) if path.end_with?(".json")
-        @opened[path] ||= LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW | File::BINARY))
+        @opened[path] ||= LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true))
         traced ? @opened[path].traced : @opened[path].ledger
       end
 

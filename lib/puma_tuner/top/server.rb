@@ -118,7 +118,7 @@ module PumaTuner
       end
 
       def worker?(path)
-        reader = LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW | File::BINARY))
+        reader = LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true))
         !reader.ledger&.facts.to_h["worker_index"].nil?
       rescue SystemCallError, InvalidDocument
         false

@@ -202,7 +202,7 @@ module PumaTuner
 
       def read(path)
         return if !path.end_with?(".ledger") || ledgers.ended?(path)
-        File.open(path, File::RDONLY | File::NOFOLLOW | File::BINARY) { |file| LedgerReader.new(file).ledger }
+        File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true) { |file| LedgerReader.new(file).ledger }
       rescue Errno::ENOENT
         nil
       end

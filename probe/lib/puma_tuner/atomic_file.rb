@@ -4,7 +4,7 @@ module PumaTuner
   # Files that are whole or not there, for whoever reads them while they are written anew, and when the writing is cut
   # short. Loaded at once: a signal's handler loads nothing.
   module AtomicFile
-    NEW = File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW | File::BINARY
+    NEW = File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW
     private_constant :NEW
 
     # The folder may be another user's, who may have put a link there, which would lead root anywhere.
@@ -26,7 +26,8 @@ module PumaTuner
 
     def self.write_new(path, content, permissions)
       File.unlink(path) if File.symlink?(path) || File.exist?(path)
-      File.open(path, NEW) do |file|
+      # The flag BINARY is 0 on Linux, and Rails sets Encoding.default_internal, in which a text file would be converted.
+      File.open(path, NEW, binmode: true) do |file|
         file.chmod(permissions) if permissions
         file.write(content)
       end

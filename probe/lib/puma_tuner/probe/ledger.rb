@@ -110,7 +110,7 @@ module PumaTuner
         # be shown another user's files.
         def begin_window(path)
           return if path.end_with?(".json")
-          File.open(path, File::RDWR | File::NOFOLLOW | File::BINARY) do |file|
+          File.open(path, File::RDWR | File::NOFOLLOW, binmode: true) do |file|
             next unless file.pread(8, 0).unpack1("Q") == LAYOUT[:magic]
             epoch = file.pread(8, LAYOUT[:epoch_offset]).unpack1("Q")
             file.pwrite([epoch + 1].pack("Q"), LAYOUT[:epoch_offset])
