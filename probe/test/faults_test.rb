@@ -121,20 +121,26 @@ class FaultsTest < TunerTest
   end
 
   # The client has its response before the server has recorded it, so there is some time for that; then the counts are told.
-  def assert_agree(served, killed_in_flight: 0, limit_s: 10)
+  #
+  # @param stopped_in_flight [Integer] how many connections may have a 500 of Puma's own, which never reached the app: a
+  #   worker that stops gives one to a kept connection whose next request comes at that moment (puma/puma#4015)
+  def assert_agree(served, killed_in_flight: 0, stopped_in_flight: 0, limit_s: 10)
     deadline = monotonic_s + limit_s
+    by_puma = stopped_in_flight.zero? ? 0 : served.statuses["500"]
+    by_app = served.answered_count - by_puma
     recorded = counted = nil
     loop do
       recorded, counted = served.recorded_count, served.counted_by_app
-      break if recorded >= [counted, served.answered_count].max - killed_in_flight || monotonic_s > deadline
+      break if recorded >= [counted, by_app].max - killed_in_flight || monotonic_s > deadline
       sleep 0.02
     end
     counts = "#{recorded} recorded, #{counted} counted by the app, #{served.answered_count} answered #{served.statuses}, " \
       "#{served.broken_count} broken"
-    assert_operator served.answered_count, :>, 10
-    assert_in_delta served.answered_count, recorded, killed_in_flight, counts
+    assert_operator by_puma, :<=, stopped_in_flight, counts
+    assert_operator by_app, :>, 10
+    assert_in_delta by_app, recorded, killed_in_flight, counts
     assert_in_delta counted, recorded, killed_in_flight, counts
-    assert_equal served.answered_count, counted, counts if killed_in_flight.zero?
+    assert_equal by_app, counted, counts if killed_in_flight.zero?
   end
 
   def wait_for_new_workers(served, before, all: false)
@@ -185,7 +191,7 @@ class FaultsTest < TunerTest
         wait_for_new_workers(served, before)
         sleep 0.2
       end
-      assert_agree(served)
+      assert_agree(served, stopped_in_flight: 4)
     end
   end
 
@@ -198,7 +204,7 @@ class FaultsTest < TunerTest
         wait_for_new_workers(served, before, all: true)
         sleep 0.2
       end
-      assert_agree(served)
+      assert_agree(served, stopped_in_flight: 4)
     end
   end
 
@@ -210,7 +216,7 @@ class FaultsTest < TunerTest
         sleep 2
       end
       assert_operator Probe::Ledgers.of_run(served.server.directory).paths.size, :>=, 2
-      assert_agree(served)
+      assert_agree(served, stopped_in_flight: 4)
     end
   end
 
@@ -223,7 +229,7 @@ class FaultsTest < TunerTest
         wait_for_new_workers(served, before)
         sleep 0.3
       end
-      assert_agree(served)
+      assert_agree(served, stopped_in_flight: 4)
     end
   end
 
