@@ -26,7 +26,7 @@ module PumaTuner
 
     def self.write_new(path, content, permissions)
       File.unlink(path) if File.symlink?(path) || File.exist?(path)
-      # The flag BINARY is 0 on Linux, and Rails sets Encoding.default_internal, in which a text file would be converted.
+      # File::BINARY is 0 on Linux, and Rails sets Encoding.default_internal, into which a text file would be converted.
       File.open(path, NEW, binmode: true) do |file|
         file.chmod(permissions) if permissions
         file.write(content)
