@@ -309,7 +309,7 @@ module Validation
     ERRORS = <<~TEXT
       An error is predicted over measured, less 1: median / 90th percentile / worst, in per cent. Beside ours what closed forms say of the same throughput. These are of the
       forecasts that a user gets: nothing was corrected afterwards, and every cell that was measured counts, those too that others on the machine disturbed. *Made* is the
-      grid that the model was made with, and how wrong it is taken to be was set by it; nothing else was fitted to the other classes. The width is the median of half the
+      grid that the model was made with. How wrong the model is taken to be was set by the median errors of an earlier medium run over all classes. The width is the median of half the
       95% intervals, of the predicted value. A wait for the GVL that is off by less than 0.2 ms counts as right.
     TEXT
 

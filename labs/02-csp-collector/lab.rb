@@ -94,11 +94,12 @@ module PumaTuner
 
       def times(title) = {**FULL, **{rounds_count: ROUNDS_COUNTS[title]}.compact}
 
-      # Without the ladder there is nothing to tell; what stands beside it may be void.
+      # Without the ladder there is nothing to tell; what stands beside it may be void, also where its variants turn out to
+      # differ in what nobody declared, which is told as a user's error.
       # @return [Prove::Verdict, nil]
       def proof(run, title, variants, traffic, lines, void)
         run.served_proof(variants, traffic:, out: lines.method(:path), title:, allowed: ALLOWED, **(run.quick? ? QUICK : times(title)))
-      rescue InvalidMeasurement => error
+      rescue InvalidMeasurement, UsageError => error
         raise if title == CspMeasured::LADDER
         void[title] = error.kept
         nil
@@ -111,7 +112,7 @@ module PumaTuner
         run.part("statuses of #{title}") { ensure_statuses(pages, lines) }
         # An error page has a body, and an answer 201 has none.
         {title => run.served_proof(pages, traffic: CspErrorTraffic.of(traffic), out: lines.method(:path), title:, allowed: ALLOWED, bodies_may_differ: true, **times)}
-      rescue MeasurementFailed, SystemCallError, IOError, Timeout::Error => error
+      rescue MeasurementFailed, UsageError, SystemCallError, IOError, Timeout::Error => error
         void[title] = error.respond_to?(:kept) ? error.kept : error.message
         {}
       end

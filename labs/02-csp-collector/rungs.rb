@@ -54,7 +54,8 @@ module PumaTuner
         NO_MIDDLEWARES => {**STACK, **NO_STACK},
         "#{NO_MIDDLEWARES}, #{TWO_THREADS}" => {**STACK, **NO_STACK, "topology" => "1x2"},
         IN_DEVELOPMENT => {**STACK, **DEVELOPMENT},
-        NO_MIDDLEWARES_IN_DEVELOPMENT => {**STACK, **DEVELOPMENT, **NO_STACK}
+        NO_MIDDLEWARES_IN_DEVELOPMENT => {**STACK, **DEVELOPMENT, **NO_STACK},
+        "#{NO_MIDDLEWARES_IN_DEVELOPMENT}, #{TWO_THREADS}" => {**STACK, **DEVELOPMENT, **NO_STACK, "topology" => "1x2"}
       }.freeze
 
       # In the order of the stack.

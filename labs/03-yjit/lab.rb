@@ -18,8 +18,8 @@ module PumaTuner
       STAGING_KINDS = 3
       CURVE_KINDS = [1, 10].freeze
 
-      # Six rounds: the fewest of which an exact 95% interval is made. Production's part has ten in the long form, an exact
-      # interval for up to 25 claims, of which that form has 21; the few of staging's mix have Student's. Two connections for each worker, so that it always has
+      # Six rounds: the fewest of which an exact 95% interval is made. Production's and staging's mixes, which memory's published ratios
+      # are of, have ten in the long form, an exact interval for up to 25 claims, of which that form has 23. Two connections for each worker, so that it always has
       # something to do. One worker in the short form: two would share
       # the calls after which YJIT compiles.
       QUICK = {topology: "1x3", connections_count: 2, rounds_count: 6, turns_count: 2, probe_s: 0}.freeze
@@ -33,7 +33,8 @@ module PumaTuner
         "oauth" => {duration_s: 8, warmup_window_s: 4, warmup_limit_s: 30}, "shop_api" => {duration_s: 10, warmup_window_s: 7, warmup_limit_s: 90}
       }.freeze
 
-      PRODUCTION_ROUNDS_COUNT = 10
+      PUBLISHED_ROUNDS_COUNT = 10
+      PUBLISHED_MIXES = [YjitMeasured::PRODUCTION, YjitMeasured::STAGING].freeze
 
       # How much of the time between the least warm-up and its limit it took, in the long form of 2026-11-21; the short form's
       # ends at its limit.
@@ -41,6 +42,10 @@ module PumaTuner
 
       # What starting a server takes, about.
       BOOT_S = {"oauth" => 1, "shop_api" => 2}.freeze
+
+      # @param ruby [String] version
+      # @return [Hash{String => String}] of a variant that runs with it
+      def self.ruby_factor(ruby) = (ruby == RUBY_VERSION) ? {} : {"ruby" => ruby}
 
       def name = "yjit"
 
@@ -90,11 +95,11 @@ module PumaTuner
       def cells(quick:)
         return SERVICES.product([YjitMeasured::STAGING, YjitMeasured::PRODUCTION]).map { |service, mix| cell(service, RUBY_VERSION, mix) } if quick
         production = RUBIES.product(SERVICES).map { |ruby, service| cell(service, ruby, YjitMeasured::PRODUCTION) }
-        # The story's staging is the large service's.
-        staging = cell(SHOP, RUBIES.first, YjitMeasured::STAGING)
+        # The story's staging is the large service's, and its Ruby the older one.
+        staging = RUBIES.map { |ruby| cell(SHOP, ruby, YjitMeasured::STAGING) }
         curve = CURVE_KINDS.map { |count| YjitMeasured::Cell.new(service: SHOP.name, ruby: RUBIES.first, mix: nil, kinds_count: count) }
         whole = YjitMeasured::Cell.new(service: SHOP.name, ruby: RUBIES.first, mix: YjitMeasured::WHOLE, kinds_count: SHOP.kinds_count(whole: true))
-        [*production, staging, *curve, whole]
+        [*production, *staging, *curve, whole]
       end
 
       private
@@ -122,11 +127,11 @@ module PumaTuner
 
       def sizes(cell, quick)
         return {**QUICK, **QUICK_TIMES.fetch(cell.service)} if quick
-        {**FULL, **FULL_TIMES.fetch(cell.service), **{rounds_count: (PRODUCTION_ROUNDS_COUNT if cell.mix == YjitMeasured::PRODUCTION)}.compact}
+        {**FULL, **FULL_TIMES.fetch(cell.service), **{rounds_count: (PUBLISHED_ROUNDS_COUNT if PUBLISHED_MIXES.include?(cell.mix))}.compact}
       end
 
       def variants(service, cell, sizes)
-        same = {**service.factors, "topology" => sizes.fetch(:topology), **((cell.ruby == RUBY_VERSION) ? {} : {"ruby" => cell.ruby})}
+        same = {**service.factors, "topology" => sizes.fetch(:topology), **Yjit.ruby_factor(cell.ruby)}
         {YjitMeasured::OFF => {**same, "yjit" => "off"}, YjitMeasured::ON => {**same, "yjit" => "on"}}
       end
 

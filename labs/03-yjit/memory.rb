@@ -11,10 +11,14 @@ module PumaTuner
       OFF, ON = "YJIT off", "YJIT on"
 
       # requests_count: that each server has answered when its pages are looked at; turn_s: of load, until there are so many; turns_max: so often at most
-      Sizes = Data.define(:services, :topology, :connections_count, :rounds_count, :requests_count, :turn_s, :turns_max) do
-        def self.quick = new(services: [Yjit::OAUTH], topology: "1x3", connections_count: 2, rounds_count: 1, requests_count: 400, turn_s: 1, turns_max: 20)
+      Sizes = Data.define(:services, :rubies, :topology, :connections_count, :rounds_count, :requests_count, :turn_s, :turns_max) do
+        def self.quick = new(services: [Yjit::OAUTH], rubies: [RUBY_VERSION], topology: "1x3", connections_count: 2, rounds_count: 1, requests_count: 400, turn_s: 1, turns_max: 20)
 
-        def self.full = new(services: Yjit::SERVICES, topology: "2x3", connections_count: 4, rounds_count: 3, requests_count: 9_000, turn_s: 5, turns_max: 120)
+        # Both Rubies, as the newer one's YJIT adds more than the older one's.
+        def self.full = new(services: Yjit::SERVICES, rubies: Yjit::RUBIES, topology: "2x3", connections_count: 4, rounds_count: 3, requests_count: 9_000, turn_s: 5, turns_max: 120)
+
+        # @return [Array<Array(YjitService, String)>] what is looked at, service by service
+        def pairs = services.product(rubies)
       end
 
       # One server's memory, in bytes. requests_count: answered; memory: Anatomy::Memory
@@ -45,7 +49,7 @@ module PumaTuner
       # @raise [UsageError]
       def set_up(say:) = Yjit::SERVICES.each { |service| service.set_up(say) }
 
-      def expected_s(quick:) = sizes(quick).then { |sizes| 2 * sizes.services.size * sizes.rounds_count * (quick ? 10 : 90) }
+      def expected_s(quick:) = sizes(quick).then { |sizes| 2 * sizes.pairs.size * sizes.rounds_count * (quick ? 10 : 90) }
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]
@@ -53,10 +57,10 @@ module PumaTuner
       # @raise [InvalidMeasurement] when the kernel does not let us look at a server's pages
       def call(run)
         sizes = sizes(run.quick?)
-        sizes.services.each { |service| service.ensure_set_up([RUBY_VERSION]) }
-        looks = sizes.services.to_h { |service| [service, run.part("memory of #{service.name}") { looks(run, service, sizes) }] }
-        run.finding(claims: [], tables: looks.map { |service, all| table(service, all, sizes) }, charts: [], conclusions: looks.map { |service, all| conclusion(service, all) },
-          verdicts: {}, unknown: run.quick? ? {"pages that a worker shared with its master before it wrote to them" => "the short form has one process"} : {})
+        sizes.services.each { |service| service.ensure_set_up(sizes.rubies) }
+        looks = sizes.pairs.to_h { |service, ruby| [[service, ruby], run.part("memory of #{service.name}, Ruby #{ruby}") { looks(run, service, ruby, sizes) }] }
+        run.finding(claims: [], tables: looks.map { |(service, ruby), all| table(service, ruby, all, sizes) }, charts: [],
+          conclusions: looks.map { |(service, ruby), all| conclusion(service, ruby, all) }, verdicts: {}, unknown: run.quick? ? {"pages that a worker shared with its master before it wrote to them" => "the short form has one process"} : {})
       end
 
       private
@@ -64,19 +68,19 @@ module PumaTuner
       def sizes(quick) = quick ? @quick : @full
 
       # @return [Hash{String => Array<Look>}] by variant, by round: in turn forwards and backwards, so that neither always comes first
-      def looks(run, service, sizes)
+      def looks(run, service, ruby, sizes)
         all = {OFF => [], ON => []}
         sizes.rounds_count.times do |round|
           (round.odd? ? all.keys.reverse : all.keys).each do |name|
-            run.note("#{service.title}, #{name}, round #{round + 1} of #{sizes.rounds_count}")
-            all.fetch(name) << look(run, service, name, sizes)
+            run.note("#{service.title}, Ruby #{ruby}, #{name}, round #{round + 1} of #{sizes.rounds_count}")
+            all.fetch(name) << look(run, service, ruby, name, sizes)
           end
         end
         all
       end
 
-      def look(run, service, name, sizes)
-        factors = {**service.factors, "topology" => sizes.topology, "yjit" => (name == ON) ? "on" : "off"}
+      def look(run, service, ruby, name, sizes)
+        factors = {**service.factors, **Yjit.ruby_factor(ruby), "topology" => sizes.topology, "yjit" => (name == ON) ? "on" : "off"}
         variant = Prove::Variant.new(name:, factors:)
         ready = Lab::ServedCommands.new(folder: run.folder, variants: [variant], out: ->(_) { File::NULL }).call(variant)
         Host::ServerProcess.run(ready.command, topology: ready.topology, puma_options: ready.puma_options, boot_limit_s: Lab::ServedCommands::BOOT_LIMIT_S, meter: true) do |server|
@@ -107,14 +111,14 @@ module PumaTuner
         numbers.sum if numbers.any? && numbers.all?
       end
 
-      def table(service, looks, sizes)
+      def table(service, ruby, looks, sizes)
         rows = Anatomy::KINDS.map { |kind| row(Anatomy::TITLES.fetch(kind), looks) { |look| look.memory.bytes(kind) } } +
           [row("all together", looks) { |look| look.memory.total_bytes },
             row("of Ruby's heap, each process's own", looks) { |look| look.memory.own.fetch(:heap) }, row("of malloc, each process's own", looks) { |look| look.memory.own.fetch(:malloc) },
             row("YJIT tells: machine code", looks, &:code_bytes), row("YJIT tells: metadata, which malloc has", looks, &:metadata_bytes),
             row("malloc without that metadata", looks) { |look| look.metadata_bytes && look.memory.bytes(:malloc) - look.metadata_bytes },
             ["requests answered", *looks.values.map { |all| Report::Figures.count(median(all.map(&:requests_count))) }, ""]]
-        Lab::Table.new(title: "Memory of the #{service.name} service, #{sizes.topology}, Ruby #{RUBY_VERSION}", headings: ["MiB", OFF, ON, "added"], rows:,
+        Lab::Table.new(title: "Memory of the #{service.name} service, #{sizes.topology}, Ruby #{ruby}", headings: ["MiB", OFF, ON, "added"], rows:,
           notes: ["Medians of #{Units.counted(sizes.rounds_count, "round")}, with their range. Pages that several processes of a server share count once. Metadata is what YJIT has asked malloc for; what malloc takes " \
             "for it, with what lies between, is in the row below."])
       end
@@ -134,13 +138,13 @@ module PumaTuner
       def median(numbers) = Stats::Quantile.of(numbers.sort, 0.5).round
 
       # The largest first; what YJIT does not tell of itself is what was unexplained.
-      def conclusion(service, looks)
+      def conclusion(service, ruby, looks)
         added = ->(&bytes) { median(looks.fetch(ON).zip(looks.fetch(OFF)).map { |pair| pair.map(&bytes).reduce(:-) }) }
         total = added.call { |look| look.memory.total_bytes }
         parts = Anatomy::KINDS.to_h { |kind| [Anatomy::TITLES.fetch(kind), added.call { |look| look.memory.bytes(kind) }] }.sort_by { |_, bytes| -bytes }
         told = looks.fetch(ON).map { |look| look.code_bytes && look.code_bytes + look.metadata_bytes }
         rest = "; YJIT tells of #{Units.mebibytes(median(told))} itself" unless told.include?(nil)
-        "#{service.title}: YJIT adds #{Units.mebibytes(total)}, #{parts.map { |title, bytes| "#{Units.mebibytes(bytes)} of #{title}" }.join(", ")}#{rest}."
+        "#{service.title}, Ruby #{ruby}: YJIT adds #{Units.mebibytes(total)}, #{parts.map { |title, bytes| "#{Units.mebibytes(bytes)} of #{title}" }.join(", ")}#{rest}."
       end
 
       PumaTuner::Lab.register self

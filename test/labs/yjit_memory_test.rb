@@ -89,13 +89,18 @@ class YjitMemoryTest < TunerTest
   test "the report says what was added, largest first, and what YJIT tells of itself beside it" do
     lab = YjitMemory.new
     looks = {"YJIT off" => [look(0, 30, 100, 0), look(0, 32, 102, 0)], "YJIT on" => [look(16, 50, 150, 40), look(16, 52, 152, 40)]}
-    table = lab.send(:table, PumaTuner::Labs::Yjit::SHOP, looks, YjitMemory::Sizes.full)
+    table = lab.send(:table, PumaTuner::Labs::Yjit::SHOP, "3.4.5", looks, YjitMemory::Sizes.full)
     rows = table.rows.to_h { |title, *cells| [title, cells] }
     assert_equal ["101.0 (100.0–102.0)", "151.0 (150.0–152.0)", "50.0"], rows.fetch("malloc: YJIT's metadata, and all else")
     assert_equal "10.0", rows.fetch("malloc without that metadata").last
-    assert_equal "the shop's API: YJIT adds 86 MiB, 50 MiB of malloc: YJIT's metadata, and all else, 20 MiB of Ruby's heap, 16 MiB of machine code (YJIT), 0 MiB of stacks, 0 MiB of mapped files; " \
-      "YJIT tells of 56 MiB itself.", lab.send(:conclusion, PumaTuner::Labs::Yjit::SHOP, looks)
+    assert_equal "the shop's API, Ruby 3.4.5: YJIT adds 86 MiB, 50 MiB of malloc: YJIT's metadata, and all else, 20 MiB of Ruby's heap, 16 MiB of machine code (YJIT), 0 MiB of stacks, 0 MiB of mapped files; " \
+      "YJIT tells of 56 MiB itself.", lab.send(:conclusion, PumaTuner::Labs::Yjit::SHOP, "3.4.5", looks)
     silent = {"YJIT off" => [look(0, 30, 100, 0)], "YJIT on" => [look(nil, 30, 100, nil)]}
-    assert_equal "-", lab.send(:table, PumaTuner::Labs::Yjit::SHOP, silent, YjitMemory::Sizes.full).rows.to_h { |title, *cells| [title, cells] }.fetch("malloc without that metadata").last
+    assert_equal "-", lab.send(:table, PumaTuner::Labs::Yjit::SHOP, "3.3.8", silent, YjitMemory::Sizes.full).rows.to_h { |title, *cells| [title, cells] }.fetch("malloc without that metadata").last
+  end
+
+  test "the long form looks at both services with both Rubies, and the short one at today's" do
+    assert_equal [%w[oauth 3.4.5], %w[oauth 3.3.8], %w[shop_api 3.4.5], %w[shop_api 3.3.8]], YjitMemory::Sizes.full.pairs.map { |service, ruby| [service.name, ruby] }
+    assert_equal [["oauth", RUBY_VERSION]], YjitMemory::Sizes.quick.pairs.map { |service, ruby| [service.name, ruby] }
   end
 end
