@@ -27,7 +27,7 @@ module PumaTuner
           [:rounds, :count, "N", "how often each variant is measured; an interval needs 6", {limits: 1..200}],
           [:time, :time, "TIME", "how long everything may take, such as 5m: rounds, then trials, are cut to fit, " \
             "and the report says what that costs"],
-          [:from, :file, "FILE", "access log of nginx, Apache, Rails, lograge or Amazon's load balancer, gzipped or not"],
+          [:from, :file, "FILE", "access log of nginx, Apache, Rails, lograge or Amazon's balancer, gzipped or not"],
           [:a, :text, "SELECTOR", "the baseline's labels, as in PromQL: '{yjit=\"off\"}'"],
           [:b, :text, "SELECTOR", "the labels to compare with it", {usual: "the same, at another time"}],
           [:window, :text, "TIME", "how long, such as 90m, 12h, 7d or 1w"],

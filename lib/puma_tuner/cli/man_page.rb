@@ -5,7 +5,8 @@ module PumaTuner
     # The manual page, made of the table of commands and the dictionary of options: `rake man` writes man/puma_tuner.1.
     module ManPage
       EXIT_CODES = {
-        0 => "fine", 1 => "an expectation was not met: prove \\-\\-expect, tune and load \\-\\-slo, load \\-\\-self\\-test; " \
+        0 => "fine",
+        1 => "an expectation was not met: prove \\-\\-expect, tune and load \\-\\-slo, load \\-\\-self\\-test; " \
              "advise \\-\\-prove: an advice came out otherwise; trial: it did harm",
         2 => "usage error: the message says what to write instead",
         3 => "the measurement failed, or ended early", 70 => "a bug of puma_tuner; please report it",
