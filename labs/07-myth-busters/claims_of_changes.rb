@@ -10,9 +10,6 @@ module PumaTuner
     class MythBusters
       # Claims that hold a Puma against itself, changed in one thing.
       class ClaimsOfChanges
-        # Five of a hundred, of what there is with it.
-        SESSION_RATIO = 1 / (1 - 0.05)
-
         # Found here, as IO threads brought nothing after the first requests; known since June 2026.
         LEAK = "Puma 8.0.2 counts an IO thread that has ended as still there, and soon starts none any more (puma/puma#3958, fixed by #3968)."
 
@@ -72,11 +69,19 @@ module PumaTuner
         # The cost is the same for a small and a large request, so the share is the app's; beside little else it is seen best.
         def sessions
           [
-            Lab::Claim.of_ratio("Rack::Session: CPU of a realistic request with it, over without", ratio(@measured.variants.realistic, "cpu", "with a session", Variants::BASE.name),
-              published: "about 5% of all time", published_ratio: SESSION_RATIO, note: "A cookie that is read, changed and written. What it takes is the same for any request: the share is the app's."),
+            Lab::Claim.of_number("Rack::Session: CPU that a session takes", session_ns, unit: "ns", published: "about 5% of all time",
+              note: "A cookie that is read, changed and written, in a request that only waits; the same for any request, so that the share is the app's. Differences of the rounds."),
             Lab::Claim.of_ratio("Rack::Session: CPU of an io-only request with it, over without", ratio(@measured.variants.waiting, "cpu", "with a session", Variants::MANY.name),
               note: "Ours: the same cost beside next to no other work.")
           ]
+        end
+
+        # @return [Stats::Estimate, nil] middle and range of the rounds
+        def session_ns
+          rounds = @measured.variants.waiting
+          with, without = ["with a session", Variants::MANY.name].map { |name| rounds.values("cpu", name, rounds.loads.first) }
+          differences = with.zip(without).filter_map { |pair| pair.reduce(:-) unless pair.include?(nil) }
+          Stats::Estimate.of_range(differences) if differences.any?
         end
 
         def rubies

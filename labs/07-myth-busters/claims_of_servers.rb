@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "etc"
 require_relative "cost"
 require_relative "grid"
 require_relative "talk"
@@ -11,10 +12,13 @@ module PumaTuner
       class ClaimsOfServers
         PUMA, GO, YJIT = [Grid::PUMA, Grid::GO, Grid::YJIT].map(&:name)
         TARAI = (5.0..15.0)
+        COST = (3.0..10.0)
 
         # @param measured [Measured]
-        def initialize(measured)
+        # @param cores_count [Integer] of the machine that served
+        def initialize(measured, cores_count: Etc.nprocessors)
           @measured = measured
+          @cores_count = cores_count
           @grid = measured.grid
           @capacity = measured.capacity
         end
@@ -87,21 +91,21 @@ module PumaTuner
               Lab::Claim.of_ratio("realistic, #{words}: two processes of Puma do not match Go", measured, published: "at least 3 processes",
                 published_ratio: Lab::Claim::HIGHER, note: "Above 1: they do not.")
             end,
-            *[[@capacity.realistic, "the same work"], [@capacity.level, "as much CPU time"]].map { |asked, words| needed(asked, words) }
+            *[[@capacity.realistic, "the same work"], [@capacity.level, "as much CPU time"]]
+              .map { |asked, words| needed("realistic, #{words}", @capacity.rounds, asked, @measured.sizes.topologies) }
           ]
         end
 
         # Told only: a number of processes has no ratio. What the cores allow is said where nobody got there.
-        def needed(asked, words)
-          count = matching_count(asked)
-          Lab::Claim.of_number("realistic, #{words}: processes that match Go's throughput at no higher p99",
+        def needed(text, rounds, asked, topologies)
+          count = matching_count(rounds, asked, topologies)
+          Lab::Claim.of_number("#{text}: processes that match Go's throughput at no higher p99",
             count && Stats::Estimate.new(value: count, low: count, high: count, level_ratio: nil, samples_count: @measured.sizes.duel.rounds_count),
-            unit: "count", published: "at least 3", note: count ? "By the rounds' medians." : not_matched(asked))
+            unit: "count", published: "at least 3", note: count ? "By the rounds' medians." : not_matched(rounds, asked, topologies))
         end
 
-        def matching_count(asked)
-          rounds = @capacity.rounds
-          @measured.sizes.topologies.find { |topology|
+        def matching_count(rounds, asked, topologies)
+          topologies.find { |topology|
             [["throughput", 1], ["p99", -1]].all? do |metric, sign|
               mine, go = ["Puma #{topology}", GO].map { |name| rounds.estimate(metric, name, asked)&.value }
               mine && go && sign * (mine <=> go) >= 0
@@ -109,11 +113,17 @@ module PumaTuner
           }&.then { |topology| Topology.parse(topology).workers_count }
         end
 
-        def not_matched(asked)
-          cpu, per_s = @capacity.rounds.estimate("cpu", last_topology, asked), @capacity.rounds.estimate("throughput", GO, asked)
-          return unless cpu && per_s
-          "None of #{@measured.sizes.topologies.size} numbers of processes matched. At #{Units.duration(cpu.value)} of CPU for a request, Go's " \
-            "#{Units.rate(per_s.value)} requests/s would keep #{format("%.1f", cpu.value * per_s.value / Units::NS_PER_S)} cores busy."
+        def not_matched(rounds, asked, topologies)
+          cores = cores_for_go(rounds, asked, topologies) or return
+          cpu, per_s = rounds.estimate("cpu", "Puma #{topologies.last}", asked), rounds.estimate("throughput", GO, asked)
+          "None of #{topologies.size} numbers of processes matched. At #{Units.duration(cpu.value)} of CPU for a request, Go's " \
+            "#{Units.rate(per_s.value)} requests/s would keep #{format("%.1f", cores)} cores busy."
+        end
+
+        # @return [Float, nil] cores that Puma would keep busy with as many requests/s as Go had
+        def cores_for_go(rounds, asked, topologies)
+          cpu, per_s = rounds.estimate("cpu", "Puma #{topologies.last}", asked), rounds.estimate("throughput", GO, asked)
+          cpu.value * per_s.value / Units::NS_PER_S if cpu && per_s
         end
 
         def memory
@@ -123,18 +133,28 @@ module PumaTuner
 
         # Of the request that the published figures ask for, where they were contradicted by the one that was told.
         def talk
-          talk, name = @measured.talk, "Puma #{@measured.sizes.talk.fetch(:topologies).first}"
-          two = "Puma #{@measured.sizes.talk.fetch(:topologies).find { |topology| topology.start_with?("2x") }}"
+          talk, topologies = @measured.talk, @measured.sizes.talk.fetch(:topologies)
+          name = "Puma #{topologies.first}"
           request = "the talk's own request (#{Units.duration(talk.chosen.reading.cpu_ns)} of CPU beside 50 ms)"
           [
             Lab::Claim.of_ratio("#{request}: Puma has so much of Go's throughput, #{clients(talk.most)}", talk.rounds.ratio("throughput", talk.most, of: name, over: GO),
               published: "about 70%", published_ratio: Inversion::SHARE_RATIO, note: "One process, a thread for each client."),
             Lab::Claim.of_ratio("#{request}: Go goes on where one process of Puma stops, #{clients(talk.more)}", talk.rounds.ratio("throughput", talk.more, of: GO, over: name),
               published: "1,200 against 600 requests/s", published_ratio: Inversion::GO_PER_S.fdiv(Inversion::PUMA_PER_S)),
-            Lab::Claim.of_ratio("#{request}: two processes of Puma do not match Go, #{clients(talk.more)}", talk.rounds.ratio("throughput", talk.more, of: GO, over: two),
-              published: "at least 3 processes", published_ratio: Lab::Claim::HIGHER, note: "Above 1: they do not."),
+            two_are_too_few(request, talk, topologies),
+            needed("#{request}, #{clients(talk.more)}", talk.rounds, talk.more, topologies),
             *{name => Inversion::PUMA_PER_S, GO => Inversion::GO_PER_S}.map { |server, per_s| told(request, server, per_s) }
           ]
+        end
+
+        # Where all cores together are too few for Go's throughput, no number of processes could match it, and that two don't says nothing.
+        def two_are_too_few(request, talk, topologies)
+          two = "Puma #{topologies.find { |topology| topology.start_with?("2x") }}"
+          cores = cores_for_go(talk.rounds, talk.more, topologies)
+          enough = cores.nil? || cores < @cores_count
+          Lab::Claim.of_ratio("#{request}: two processes of Puma do not match Go, #{clients(talk.more)}", (talk.rounds.ratio("throughput", talk.more, of: GO, over: two) if enough),
+            published: "at least 3 processes", published_ratio: Lab::Claim::HIGHER,
+            note: enough ? "Above 1: they do not." : "Not to be told on #{@cores_count} cores: Go's throughput would keep #{format("%.1f", cores)} busy with Ruby. The simulator needs #{talk.chosen.processes_count || "more than #{Inversion::MOST_PROCESSES}"} processes on #{Inversion::CORES_COUNT} cores.")
         end
 
         # Of other machines: told beside it, and not held against it.
@@ -144,6 +164,11 @@ module PumaTuner
         end
 
         def costs
+          cpu = @capacity.rounds.ratio("cpu", @capacity.realistic, of: first_topology, over: GO)
+          [Lab::Claim.of_ratio("realistic: CPU of a request, #{first_topology} over Go", cpu, published: "3 to 10 times the cost", published_ratio: COST), *cpu_seconds]
+        end
+
+        def cpu_seconds
           [first_topology, GO].map do |name|
             cpu = @capacity.rounds.estimate("cpu", name, @capacity.realistic)
             seconds = cpu && Stats::Estimate.new(**cpu.to_h, value: cpu.value / 1e3, low: cpu.low / 1e3, high: cpu.high / 1e3)

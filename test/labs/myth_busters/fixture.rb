@@ -64,12 +64,12 @@ module MythBustersFixture
   def talk(per_s = {"Puma 1x50" => 620, "Puma 2x50" => 1_000, "Puma 3x50" => 1_240, "Go" => 1_240})
     most, more = sizes.talk.fetch(:connections).map { |count| Lab::Asked.closed("/talk", count) }
     Lab::Talk::Measured.new(inversion: [Lab::Inversion::LITERAL].map { |reading| given(reading) } << given(Lab::Inversion::SHORTER), overhead_ns: 400_000, units: 350,
-      rounds: of_loads(per_s, most, more), most:, more:)
+      rounds: of_loads(per_s, most, more, cpu_ms: 1.65), most:, more:)
   end
 
   def given(reading) = Lab::Inversion::Given.new(reading:, puma_per_s: 47.0, go_per_s: 466.0, share_ratio: 0.1, processes_count: nil)
 
-  def of_loads(per_s, *loads) = rounds(loads.product(per_s.to_a).to_h { |asked, (name, number)| [[name, asked], turns(number)] })
+  def of_loads(per_s, *loads, **more) = rounds(loads.product(per_s.to_a).to_h { |asked, (name, number)| [[name, asked], turns(number, **more)] })
 
   def trilogy = of_loads({Lab::Trilogy::MYSQL2.name => 100, Lab::Trilogy::TRILOGY.name => 110}, Lab::Asked.closed("/page", 5), Lab::Asked.closed("/realistic", 5))
 

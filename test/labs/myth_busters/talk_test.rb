@@ -45,9 +45,18 @@ class MythBustersTalkTest < TunerTest
   end
 
   test "the published figures are held against the talk's own request, too" do
-    claims = MythBustersFixture::Lab::Claims.new(measured).all.select { |claim| claim.text.start_with?("the talk's own request") }
-    assert_equal ["about 70%", "1,200 against 600 requests/s", "at least 3 processes", "about 600 requests/s", "about 1,200 requests/s"], claims.map(&:published)
-    assert_equal [:contradicted, :reproduced, :reproduced, nil, nil], claims.map(&:outcome), "50% of Go's throughput, twice, and 1,240 to 1,000"
-    assert_in_delta 620, claims[3].measured.value, 1
+    claims = of_talk(cores_count: 4)
+    assert_equal ["about 70%", "1,200 against 600 requests/s", "at least 3 processes", "at least 3", "about 600 requests/s", "about 1,200 requests/s"], claims.map(&:published)
+    assert_equal [:contradicted, :reproduced, :reproduced, nil, nil, nil], claims.map(&:outcome), "50% of Go's throughput, twice, and 1,240 to 1,000"
+    assert_equal 3, claims[3].measured.value
+    assert_in_delta 620, claims[4].measured.value, 1
   end
+
+  test "that two processes are too few is not told where all cores are too few for Go's throughput" do
+    claim = of_talk(cores_count: 2)[2]
+    assert_equal :not_measured, claim.outcome
+    assert_match(/Not to be told on 2 cores: Go's throughput would keep 2\.0 busy/, claim.note)
+  end
+
+  def of_talk(cores_count:) = MythBustersFixture::Lab::ClaimsOfServers.new(measured, cores_count:).all.select { |claim| claim.text.start_with?("the talk's own request") }
 end
