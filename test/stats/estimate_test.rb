@@ -47,6 +47,22 @@ class EstimateTest < TunerTest
     assert_includes 5.0e9..1.0e10, apart.high # 12.7 of Student's t with one degree, times sd x sqrt(1 + 1/2)
   end
 
+  test "a model that is more wrong never has a narrower interval, however its runs scatter" do
+    random = Random.new(5)
+    300.times do
+      runs = Array.new(random.rand(2..6)) { Math.exp(normal(random) * random.rand(0.01..2.0)) }
+      runs[0] = 0.0 if random.rand < 0.1
+      intervals = [0.0, 0.1, 0.5, 1.0, 2.0, 2.3, 2.4, 3.0, 5.0, 9.0].map { |error_ratio| Stats::Estimate.of_prediction(runs, error_ratio:) }
+      intervals.each_cons(2) do |less, more|
+        assert_equal less.value, more.value
+        assert_operator more.low, :<=, less.low, runs.inspect
+        assert_operator more.high, :>=, less.high, runs.inspect
+      end
+      last = intervals.last
+      assert_operator last.high, :>=, last.value * Math.exp(1.95 * 9), "what is off by a factor is so at each scale"
+    end
+  end
+
   test "the reach is what it may be off to either side" do
     assert_in_delta 0.08, Stats::Estimate.new(value: 100.0, low: 100 / 1.08, high: 108.0, level_ratio: 0.95, samples_count: 5).reach_ratio
     assert_predicate Stats::Estimate.new(value: 1.0, low: 0.0, high: 2.0, level_ratio: 0.95, samples_count: 5).reach_ratio, :infinite?

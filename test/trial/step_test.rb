@@ -29,6 +29,14 @@ class TrialStepTest < TunerTest
     assert_equal :deployed, kind(youngest_s: 59)
   end
 
+  test "a forecast is no surer for a model that is very wrong" do
+    cost = ->(error_ratio, *others) { Stats::Estimate.of_prediction([0.125, *others, 0.125, 0.125], error_ratio:) }
+    [[], [0.01]].each do |others|
+      assert_equal :step, kind(ratios: {5 => cost.call(0.2, *others)})
+      [2.0, 2.3, 2.4, 5.0].each { |error_ratio| assert_equal :not_sure, kind(ratios: {5 => cost.call(error_ratio, *others)}), error_ratio }
+    end
+  end
+
   test "after a step it rests: longer to go down than up, and longest to go back" do
     down = {3 => ratio(0.5)}
     assert_equal :resting, kind(step_s: 950, direction: 1, served_count: 9_999)

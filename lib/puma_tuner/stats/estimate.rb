@@ -11,7 +11,7 @@ module PumaTuner
       # Samples further apart do not scatter around anything by a ratio. A judgement.
       const_set(:LOGARITHMIC_FACTOR, 10)
 
-      # An interval that reaches further by a factor tells nothing. A judgement.
+      # Scatter that reaches further by a factor tells nothing. A judgement.
       const_set(:REACH_FACTOR, 100)
 
       # The middle and the range of independent runs. With few runs a range promises less, and is harder to misread,
@@ -33,31 +33,34 @@ module PumaTuner
       #
       # Where samples are zero, or next to nothing beside others, or two of them so far apart that the interval of their
       # logarithms has no end that means anything, the same is done with the numbers themselves, and the interval ends
-      # at zero.
+      # at zero. That is decided by their scatter alone, and the common error is one of logarithms there, too: the more
+      # it is, the wider is the interval.
       #
       # @param samples [Array<Numeric>] none negative, two or more
       # @param error_ratio [Float] standard deviation of the logarithm of that common error
       # @param level_ratio [Float] of the interval, 0.95 for 95%
       # @return [Estimate]
       def self.of_prediction(samples, error_ratio: 0.0, level_ratio: 0.95)
+        common = StudentT.quantile((1 + level_ratio) / 2, Float::INFINITY) * error_ratio
         if samples.min * self::LOGARITHMIC_FACTOR > samples.max
-          mean, reach = mean_and_reach(samples.map { |sample| Math.log(sample) }, error_ratio, level_ratio)
+          mean, scattered = mean_and_reach(samples.map { |sample| Math.log(sample) }, level_ratio)
         end
-        if reach && reach < Math.log(self::REACH_FACTOR)
+        if scattered && scattered < Math.log(self::REACH_FACTOR)
+          reach = Math.hypot(scattered, common)
           value, low, high = [mean, mean - reach, mean + reach].map { |logarithm| Math.exp(logarithm) }
         else
-          value, reach = mean_and_reach(samples, error_ratio * samples.sum / samples.size, level_ratio)
+          value, scattered = mean_and_reach(samples, level_ratio)
+          reach = Math.hypot(scattered, value * (Math.exp(common) - 1))
           low, high = [value - reach, 0.0].max, value + reach
         end
         new(value:, low:, high:, level_ratio:, samples_count: samples.size)
       end
 
-      def self.mean_and_reach(samples, error, level_ratio)
+      def self.mean_and_reach(samples, level_ratio)
         mean = samples.sum.fdiv(samples.size)
         variance = samples.sum { |sample| (sample - mean)**2 } / (samples.size - 1)
-        scattered = StudentT.quantile((1 + level_ratio) / 2, samples.size - 1) *
-          Math.sqrt(variance * (1 + 1.0 / samples.size))
-        [mean, Math.hypot(scattered, StudentT.quantile((1 + level_ratio) / 2, Float::INFINITY) * error)]
+        [mean, StudentT.quantile((1 + level_ratio) / 2, samples.size - 1) *
+          Math.sqrt(variance * (1 + 1.0 / samples.size))]
       end
       private_class_method :mean_and_reach
 
