@@ -80,6 +80,16 @@ class TrialDecisionTest < TunerTest
     assert_equal [:slow, :slow], [slow[0..16], slow[25..39]]
   end
 
+  test "what was slow for some seconds, with no requests after it, is no harm: each third of the last looks needs some" do
+    asked_in = lambda do |*seconds|
+      kind_for(plan(period_s: 40.0), seconds: 30) do |_, canary, at_s|
+        {latencies_ms: [canary ? 90 : 10] * (seconds.include?(at_s) ? 300 : 0)}
+      end
+    end
+    assert_nil asked_in[3, 4, 5]
+    assert_equal :slow, asked_in[3, 4, 5, 6, 10, 14]
+  end
+
   test "a burst that hits all of them is none of the canary's doing, also where it is the last to be through" do
     queued = ->(canary, at_s) { at_s.between?(11, canary ? 17 : 16) }
     assert_nil kind_for { |_, canary, at_s| {queued_count: queued[canary, at_s] ? 12 : 0} }

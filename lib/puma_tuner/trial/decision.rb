@@ -219,18 +219,18 @@ module PumaTuner
           requests_count: after.count)
       end
 
-      # What was slow for some seconds only is so in one third of the last looks, or in two.
+      # What was slow for some seconds only is so in one third of the last looks, or in two. A third without requests
+      # says nothing, and so not that it lasts.
       #
-      # @return [Boolean] whether more than that share was, in each third of them that has requests
+      # @return [Boolean] whether more than that share was, in each third of them
       def lasting_beyond?(limit_ns)
         count = lasting(LASTING_LOOKS, of_s: @plan.period_s - @plan.settle_s)
         late = @plan.counted(@readings, @period).last(count)
         return false if late.size < count
-        thirds = late.each_slice((count / 3.0).ceil).filter_map do |looks|
-          looks.flat_map { |look| look.workers_of(@canaries) }.map(&:latency).reduce(:+)
+        late.each_slice((count / 3.0).ceil).all? do |looks|
+          latency = looks.flat_map { |look| look.workers_of(@canaries) }.sum(Probe::Histogram.empty, &:latency)
+          beyond(latency, limit_ns) > HARM_SHARE * latency.count
         end
-        thirds.reject { |latency| latency.count.zero? }
-          .all? { |latency| beyond(latency, limit_ns) > HARM_SHARE * latency.count }
       end
 
       def beyond(latency, limit_ns) = latency.count - latency.count_below(limit_ns)
