@@ -364,6 +364,18 @@ class TrialAutomaticTest < TunerTest
       .with(budget: Probe::Budget.zero.with(wall_ns: clients * 5_000 * MS, queue_ns: 4 * 5_000 * MS), processes: [process_observation.with(pid:)])
   end
 
+  test "where the simulation of today's threads has no steady state, that is why there is no forecast" do
+    stuck = Statement.of(:deadlock, locks: %w[a b])
+    [->(sweep) { sweep.with(forecasts: sweep.forecasts.map { |one| (one.topology == sweep.today) ? one.with(unsteady: stuck) : one }) },
+      ->(_) { raise Predict::Deadlock.new([0, 1]) }].each do |changed|
+      forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)
+      recorded = full(2, requests_count: 1_000)
+      forecaster.define_singleton_method(:recorded) { |_| recorded }
+      forecaster.define_singleton_method(:sweep) { |*given| changed.call(super(*given)) }
+      assert_equal [{}, 1_000, "no_steady_state"], forecaster.call(2, [1, 2, 3]).values_at(:ratios, :requests_count, :why_not)
+    end
+  end
+
   # @return [Float] how far the interval of the last forecast reaches, for three threads
   def reach(*windows)
     forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)

@@ -25,6 +25,8 @@ class TrialStepTest < TunerTest
     assert_equal :none_steady, kind(ratios: {9 => ratio(0.1)})
     assert_equal :none_steady, kind(ratios: {})
     assert_equal :no_other, kind(ratios: {}, least: 4, most: 4)
+    assert_equal :no_other, kind(ratios: {}, least: 5, most: 3), "a pool of database connections is below the range"
+    assert_equal :none_steady, kind(ratios: {}, least: 5, most: 5)
     assert_equal :no_forecast, kind(why_not: "few_requests")
     assert_equal :deployed, kind(youngest_s: 59)
   end
@@ -80,6 +82,7 @@ class TrialStepTest < TunerTest
       decided(workers_count: 2, memory_bytes: 990 * Units::MIB, memory_limit_bytes: 1_000 * Units::MIB),
       Statement.of(:tried, to: 5, ratio: ratio(0.5), metric: "p99")]
     words = said.map { |statement| Report::TrialWords.step(statement) }
+    assert_includes Report::TrialWords.step(decided(why_not: "no_steady_state")), "the simulation of today's threads has no steady state"
     assert_equal words.size, words.uniq.size
     words.each { |text| assert_operator text.split.size, :>, 5, text }
     assert_includes words.first, "it would go to 5 threads: 5 threads, with a p99 of 0.80x (0.72–0.88)"

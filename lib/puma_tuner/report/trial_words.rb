@@ -46,6 +46,7 @@ module PumaTuner
       # Why there is no forecast, as clauses.
       WHY_NO_FORECAST = {
         "few_requests" => "too few requests",
+        "no_steady_state" => "the simulation of today's threads has no steady state",
         "killed" => "the process that makes it was killed"
       }.freeze
 

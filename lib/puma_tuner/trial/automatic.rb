@@ -313,6 +313,8 @@ module PumaTuner
         found || none("killed", observation.requests_count)
       rescue InvalidMeasurement
         none("few_requests", 0)
+      rescue Predict::Deadlock # of the self-check, which simulates what was recorded
+        none("no_steady_state", observation.requests_count)
       end
 
       # Of another number of threads in the same processes, under as much load as when it was forecast.
@@ -396,6 +398,7 @@ module PumaTuner
           workload = workload.with(arrivals: Model::WorkloadFit.waiting(observation))
           sweep = sweep(workload, observation, counts)
         end
+        return [none("no_steady_state", observation.requests_count), nil] unless sweep.at(sweep.today).steady?
         metric = workload.arrivals.open? ? "p99" : "throughput"
         [{metric:, ratios: costs(sweep, observation, metric), requests_count: observation.requests_count, why_not: nil},
           (expected(sweep, observation) if metric == "throughput")]
@@ -420,7 +423,6 @@ module PumaTuner
       # @return [Hash{Integer => Stats::Estimate}] without the present number; what has no steady state is no choice
       def costs(sweep, observation, metric)
         today = sweep.at(sweep.today)
-        return {} unless today.steady?
         others = sweep.forecasts.select { |one| one.steady? && one.topology != observation.topology }
         others.to_h do |one|
           ratio = (metric == "p99") ? sweep.ratio(one, today, :p99_ns) : sweep.ratio(today, one, :throughput_per_s)

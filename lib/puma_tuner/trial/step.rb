@@ -94,9 +94,12 @@ module PumaTuner
       def none
         count, ratio = @now.ratios.select { |other, _| other.between?(@now.least, @now.most) }
           .min_by { |_, one| one.value }
-        return Statement.of((@now.least == @now.most) ? :no_other : :none_steady) unless count
+        return Statement.of(other_allowed? ? :none_steady : :no_other) unless count
         Statement.of(:not_sure, count:, ratio:, metric: @now.metric)
       end
+
+      # The range is empty where a process has fewer database connections than the least threads that it may have.
+      def other_allowed? = (@now.least..@now.most).any? { |count| count != @now.threads_count }
 
       def refused?(to) = @now.refused.fetch(to, 0) > @now.at_s
 
