@@ -7,7 +7,9 @@ require "json"
 class TrialServerTest < TunerTest
   include PumaTuner
 
-  Found = Data.define(:pid, :ours, :directory, :ledgers)
+  Found = Data.define(:pid, :ours, :directory, :ledgers) do
+    def alive? = pid == Process.pid
+  end
 
   # By path, as its processes would have left them.
   class Ledgers
@@ -37,12 +39,13 @@ class TrialServerTest < TunerTest
 
   # @param states [Hash{String => Hash, nil}] by name of the ledger
   # @yieldparam server [Trial::Server]
+  # @yieldparam directory [String]
   def serving(states)
     Dir.mktmpdir do |directory|
       states.each { |name, state| File.write(File.join(directory, "#{name}.pool"), JSON.generate(state)) if state }
       @ledgers = Ledgers.new(directory, states.keys)
       pids = Object.new.tap { |one| one.define_singleton_method(:pid_of) { |_| } }
-      yield Trial::Server.new(Found.new(pid: Process.pid, ours: false, directory:, ledgers: @ledgers), pids:)
+      yield Trial::Server.new(Found.new(pid: Process.pid, ours: false, directory:, ledgers: @ledgers), pids:), directory
     end
   end
 
@@ -75,6 +78,23 @@ class TrialServerTest < TunerTest
       writer = Thread.new { sleep(0.3) && File.write(path, JSON.generate(state(1))) }
       assert_equal [0, 1], server.ready_states.map { |one| one[:pid] }
       writer.join
+    end
+  end
+
+  test "an order that can't be written says what is so: the server has ended, its folder has gone, or has no place" do
+    failed = lambda do |server|
+      assert_raises(MeasurementFailed) { server.order({}) }.then { |error| [error.message, error.is_a?(Trial::Server::Gone)] }
+    end
+    serving("0" => state(0)) do |server, directory|
+      Dir.mkdir(File.join(directory, "#{Probe::Resize::ORDER}.#{Process.pid}.partial"))
+      assert_match(/can't be given an order: .+ Its processes have what is configured\z/, failed[server].first)
+      refute failed[server].last
+      FileUtils.rm_r(directory)
+      assert_match(/\A#{directory}, the folder of the server #{Process.pid}, was removed; /, failed[server].first)
+      assert failed[server].last
+      ended = Trial::Server.new(Found.new(pid: 0, ours: false, directory:, ledgers: @ledgers), pids: nil)
+      assert_equal ["the server 0 has ended", true], failed[ended]
+      Dir.mkdir(directory)
     end
   end
 

@@ -8,6 +8,9 @@ module PumaTuner
       # A process of it has begun, and does not tell yet what it allows.
       Booting = Class.new(UsageError)
 
+      # It has ended, or its folder was removed: nothing of it can be read or ordered any more.
+      Gone = Class.new(MeasurementFailed)
+
       # An order is given once a second; a controller that stands still is out of force after this.
       LEASE_S = 5
 
@@ -131,12 +134,15 @@ module PumaTuner
 
       # @param threads [Hash{Integer => Integer}] by process, for LEASE_S; all others get what is configured
       # @return [void]
-      # @raise [MeasurementFailed] when the server has gone, or its folder has no place
+      # @raise [Gone]
+      # @raise [MeasurementFailed] when its folder has no place
       def order(threads)
         Probe::Resize::Order.new(controller: Probe::Processes.identity(Process.pid), threads:,
           expires_at_ns: Clock.now_ns + LEASE_S * Units::NS_PER_S).write(@directory)
       rescue Errno::ENOENT
-        raise MeasurementFailed, "the server #{leader_pid} has ended"
+        raise Gone, "the server #{leader_pid} has ended" unless there?
+        raise Gone, "#{@directory}, the folder of the server #{leader_pid}, was removed; its processes have what is " \
+          "configured. Start it anew"
       rescue SystemCallError => error
         raise MeasurementFailed, "the server #{leader_pid} can't be given an order: #{error.message}. " \
           "Its processes have what is configured"
