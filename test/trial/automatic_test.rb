@@ -304,6 +304,32 @@ class TrialAutomaticTest < TunerTest
     assert_match(/No space left/, full.message)
   end
 
+  test "so is one of a trial, and of watching all workers" do
+    [[12, 15], [31, 34]].each do |full|
+      server = PlayedServer.new([11, 12]) { {} }
+      [true, false].zip(full) { |full, at_s| server.at(at_s) { server.full = full } }
+      assert_equal %i[stepped kept], kinds(told(server, seconds: 60)).first(2)
+      server = PlayedServer.new([11, 12]) { {} }
+      server.at(full.first) { server.full = true }
+      assert_match(/No space left/, assert_raises(MeasurementFailed) { told(server, seconds: 60) }.message)
+      assert_in_delta full.first + Trial::Server::LEASE_S, server.now_s, 2
+    end
+  end
+
+  test "an order that failed just before a trial ends nothing after it, as others came through meanwhile" do
+    server = PlayedServer.new([11, 12]) { {} }
+    forecast = ->(count, _) { server.pass(10) && found((count < 4) ? 4 : nil) }
+    automatic = Trial::Automatic.new(server, mode: :auto, cool_down_s: COOL_DOWN_S, forecast:, clock: server.method(:now_s))
+    automatic.define_singleton_method(:keep) {}
+    server.at(9) { automatic.instance_variable_set(:@failed, [9.0, MeasurementFailed.new("No space left")]) }
+    list = []
+    Thread.current[:played] = server
+    automatic.call(duration_s: 60) { |one| list << one }
+    assert_equal %i[stepped kept], kinds(list).first(2)
+  ensure
+    Thread.current[:played] = nil
+  end
+
   def readings_count(file) = Trial::Journal.read(file.path).tap(&:replay).readings.size
 
   test "a process without fellows has each number in turns, and is watched to the end of both" do

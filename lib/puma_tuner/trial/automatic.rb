@@ -243,8 +243,8 @@ module PumaTuner
       def run(plan, base:, before: nil)
         @journal.plan(plan)
         run = Run.new(@server, plan, journal: @journal, clock: @clock)
-        # Nobody else orders meanwhile.
-        ended = @lock.synchronize { run.watch(base:, before:) }
+        # Nobody else orders meanwhile, and orders that could not be written before have come through since.
+        ended = @lock.synchronize { run.watch(base:, before:).tap { @failed = nil } }
         raise Interrupt if ended&.kind == :interrupted
         [ended, run.readings]
       ensure

@@ -52,10 +52,10 @@ module PumaTuner
       # @return [Statement, nil] why it ended before its time
       def watch(base: {}, before: nil)
         @server.forget
-        @began_s = @clock.call
+        @began_s = @ordered_s = @clock.call
         while (period = @plan.period_at(passed_s))
           return Statement.of(:server_gone) unless @server.there?
-          @server.order(base.merge(@plan.order(period)))
+          order(base.merge(@plan.order(period)))
           @readings << (reading = @server.take(passed_s))
           decision = Decision.of(@plan, @readings, before:)
           @journal.look(reading, decision)
@@ -73,6 +73,14 @@ module PumaTuner
       private
 
       def passed_s = @clock.call - @began_s
+
+      # What can't be written once is tried again, until the last order has expired.
+      def order(threads)
+        @server.order(threads)
+        @ordered_s = @clock.call
+      rescue MeasurementFailed => error
+        raise if error.is_a?(Server::Gone) || @clock.call - @ordered_s > Server::LEASE_S
+      end
 
       # @return [Boolean, nil]
       def restored?
