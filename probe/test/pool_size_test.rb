@@ -11,6 +11,12 @@ class PoolSizeTest < TunerTest
 
   time_limit 40
 
+  # A process says each fault once.
+  def setup
+    super
+    PumaTuner::Probe.instance_variable_set(:@told_faults, nil)
+  end
+
   def app
     lambda do |env|
       @gate.pop if env["PATH_INFO"] == "/gate"
@@ -160,9 +166,9 @@ class PoolSizeTest < TunerTest
   # A probe's own thread, whose looks are taken one by one.
   #
   # @return [PumaTuner::Probe::Resize]
-  def resize(folder)
+  def resize(folder, why_not: nil)
     ledgers = Struct.new(:directory).new(folder)
-    recording = Struct.new(:ledgers, :ledger_path, :worker_index, :why_not).new(ledgers, File.join(folder, "1.ledger"), 0, nil)
+    recording = Struct.new(:ledgers, :ledger_path, :worker_index, :why_not).new(ledgers, File.join(folder, "1.ledger"), 0, why_not)
     PumaTuner::Probe::Resize.new(@server, recording:, allowed: PumaTuner::Probe::Resize::Allowed.of(trial: true, tune: nil))
   end
 
@@ -180,7 +186,7 @@ class PoolSizeTest < TunerTest
         assert resize.look
         clients = gate(8)
         wait_until("five requests") { @gate.num_waiting == 5 && pool[:queued_count] == 3 }
-        def resize.obey = raise(Errno::EMFILE)
+        def resize.obey = raise("ours")
         _, said = capture_subprocess_io { assert resize.look, "two threads are still beyond it" }
         assert_match(/could not be resized/, said)
         open_gate(clients)
@@ -191,17 +197,114 @@ class PoolSizeTest < TunerTest
     end
   end
 
-  test "where there is no place to tell it, nothing is left that says otherwise" do
+  # @return [Array, nil] what a controller can read: threads, and why not
+  def told(folder) = PumaTuner::Probe::Resize.state(File.join(folder, "1.ledger"))&.values_at(:threads, :why_not)
+
+  # Nothing can be written there, as the partial file can't be.
+  def in_the_way(folder)
+    path = File.join(folder, "1.pool.#{Process.pid}.partial")
+    Dir.mkdir(path)
+    yield
+  ensure
+    Dir.rmdir(path)
+  end
+
+  # @yieldparam folder [String]
+  # @yieldparam resize [PumaTuner::Probe::Resize] of a server with three threads
+  # @return [String] what it said
+  def resizing(**options)
     Dir.mktmpdir do |folder|
-      serving(3) do |server|
-        resize = resize(folder)
-        resize.look
-        def resize.tell(*) = raise(Errno::ENOSPC)
-        def resize.obey = raise(Errno::ENOSPC)
-        capture_subprocess_io { refute resize.look }
-        assert_equal [[3, 3], false], [counts, File.exist?(File.join(folder, "1.pool"))]
+      serving(3) do
+        _, said = capture_subprocess_io { yield folder, resize(folder, **options) }
+        assert_equal "HTTP/1.1 200 OK", ask("/").value
+        return said
       end
     end
+  end
+
+  test "what can't be told for a moment is told the next time, and meanwhile nothing that is no longer so" do
+    said = resizing do |folder, resize|
+      in_the_way(folder) { assert resize.look }
+      assert resize.look
+      assert_equal [nil, nil], told(folder), "what it allows is told, though nothing was ordered"
+      order(folder, 5)
+      in_the_way(folder) do
+        2.times { assert resize.look }
+        assert_equal [[5, 5], nil], [pool.values_at(:min_count, :max_count), told(folder)]
+      end
+      assert resize.look
+      assert_equal [5, nil], told(folder)
+      in_the_way(folder) do
+        File.unlink(File.join(folder, "resize.order"))
+        assert resize.look
+        assert_equal [[3, 3], nil], [pool.values_at(:min_count, :max_count), told(folder)]
+      end
+      assert resize.look
+      assert_equal [nil, nil], told(folder)
+    end
+    assert_empty said
+    resizing(why_not: "it can't") do |folder, resize|
+      in_the_way(folder) { assert resize.look }
+      refute resize.look
+      assert_equal [nil, "it can't"], told(folder)
+    end
+  end
+
+  test "an order that can't be read for a moment is obeyed the next time, and meanwhile the pool has what is configured" do
+    said = resizing do |folder, resize|
+      order(folder, 5)
+      2.times { assert resize.look }
+      File.rename(File.join(folder, "resize.order"), File.join(folder, "other"))
+      Dir.mkdir(File.join(folder, "resize.order"))
+      assert resize.look
+      assert_equal [[3, 3], [nil, "unreadable"]], [pool.values_at(:min_count, :max_count), told(folder)]
+      Dir.rmdir(File.join(folder, "resize.order"))
+      order(folder, 5)
+      assert resize.look
+      assert_equal [[5, 5], [5, nil]], [pool.values_at(:min_count, :max_count), told(folder)]
+    end
+    assert_empty said
+  end
+
+  test "a fault of ours that can't be told at once is told later, and nothing meanwhile" do
+    said = resizing do |folder, resize|
+      resize.look
+      def resize.obey = raise("ours")
+      in_the_way(folder) do
+        2.times { assert resize.look }
+        assert_nil told(folder)
+      end
+      refute resize.look
+      assert_equal [nil, "fault"], told(folder)
+      assert_equal [3, 3], counts
+    end
+    refute_match(/pool of threads keeps/, said)
+  end
+
+  test "where nothing can be written or removed any more, the pool that is given back is not said to be kept" do
+    said = resizing do |folder, resize|
+      order(folder, 5)
+      2.times { resize.look }
+      path = File.join(folder, "1.pool")
+      File.unlink(path)
+      Dir.mkdir(path)
+      def resize.obey = raise("ours")
+      assert resize.look
+      assert_equal [3, 3], pool.values_at(:min_count, :max_count)
+    end
+    refute_match(/keeps/, said)
+  end
+
+  test "a pool that can't be given back is said to be kept, once, and nothing else is told of it" do
+    said = resizing do |folder, resize|
+      order(folder, 5)
+      2.times { resize.look }
+      resize.instance_variable_set(:@configured, [3, 0])
+      def resize.obey = raise("ours")
+      refute resize.look
+      assert_nil told(folder)
+    end
+    assert_match(/the pool of threads keeps 5 \(ArgumentError/, said)
   end
 
   test "a size that can't be is refused, and changes nothing: with none, Puma would never serve again" do

@@ -135,6 +135,9 @@ module PumaTuner
         Thread.new { loop { look && sleep(LOOK_S) || break } }.name = "puma_tuner resize"
       end
 
+      # A file that can't be read or written, as where a disk is full or the app has used up all file descriptors, is no
+      # fault of ours, and may be read or written the next time.
+      #
       # @return [Boolean] whether to look again: not where nothing can be done, and after a fault of ours
       def look
         return give_back if @faulty
@@ -144,6 +147,8 @@ module PumaTuner
         end
         begin_with_configured unless @configured
         obey if @configured
+        true
+      rescue SystemCallError
         true
       rescue => error
         Probe.fault("the pool of threads could not be resized", error)
@@ -168,7 +173,7 @@ module PumaTuner
           @settled = PoolSize.set(@server, min:, max:)
           @threads = threads
         end
-        tell(threads, why_not) if ordered || change || settled == false || why_not != @told_why_not
+        tell(threads, why_not) if ordered || change || settled == false || @untold || why_not != @told_why_not
       end
 
       # @return [Array(Integer, Symbol, Boolean)] threads, nil: as configured; why the order is not obeyed; whether
@@ -182,39 +187,49 @@ module PumaTuner
         [nil, :not_allowed, true]
       rescue JSON::ParserError, KeyError, TypeError
         [nil, :other_version, false]
+      rescue SystemCallError
+        [nil, :unreadable, false]
       end
 
-      # After a fault the pool gets what is configured. Threads beyond it may be serving, and Puma's count is fixed
-      # once they have ended.
+      # After a fault the pool gets what is configured, and a controller is told of it as soon as that can be written.
+      # Threads beyond it may be serving, and Puma's count is fixed once they have ended.
       #
       # @return [Boolean] whether to look again
       def give_back
-        min, max = @configured || return
-        settled = PoolSize.set(@server, min:, max:)
+        min, max = @configured
+        settled = min.nil? || PoolSize.set(@server, min:, max:)
         @threads = nil
-        tell_fault
-        !settled
-      rescue => error
-        Probe.say("the pool of threads keeps #{@threads} (#{error.class}: #{error.message})")
-        false
-      end
-
-      # Rather nothing than what is no longer so.
-      def tell_fault
         tell(nil, :fault)
+        !settled
       rescue SystemCallError
-        File.unlink(@path) if File.exist?(@path)
+        true
+      rescue => error
+        withdraw
+        what = @threads ? "the pool of threads keeps #{@threads}" : "nobody can be told of the pool of threads"
+        Probe.say("#{what} (#{error.class}: #{error.message})")
+        false
       end
 
       # Leaves for a controller what this process may do, and does.
       def tell(threads, why_not)
-        @told_why_not = why_not
         AtomicFile.write(@path, JSON.generate({
           format: FORMAT, pid: Process.pid, worker_index: @worker_index, told_at_ns: Clock.now_ns,
           least: @allowed.range.min, most: @allowed.range.max, automatic: @allowed.automatic,
           configured: @configured, threads:, why_not:, errors_count: Puma.errors_count,
           connections_count:, pool: (PoolSize.read(@server) unless @why_never)
         }))
+        @told_why_not, @untold = why_not, false
+      rescue SystemCallError
+        @untold = true
+        withdraw
+        raise
+      end
+
+      # Rather nothing than what is no longer so.
+      def withdraw
+        File.unlink(@path)
+      rescue SystemCallError
+        nil # it is not there, or the place is read-only
       end
 
       # @return [Integer, nil] connections of the smallest of Active Record's pools, as a thread that finds none waits
@@ -234,7 +249,7 @@ module PumaTuner
         Dir[File.join(@directory, "*#{STATE}")].each do |path|
           ledgers = %w[.ledger .json].map { |kind| path.sub(/#{Regexp.escape(STATE)}\z/o, kind) }
           File.unlink(path) unless ledgers.any? { |ledger| File.exist?(ledger) }
-        rescue Errno::ENOENT
+        rescue SystemCallError
           next
         end
       end
