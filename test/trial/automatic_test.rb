@@ -56,7 +56,7 @@ class TrialAutomaticTest < TunerTest
     # @return [Boolean] whether a worker boots
     attr_writer :boots
 
-    def ready_states = @boots ? raise(Trial::Server::Booting, "a worker boots") : @states
+    def ready_states = @boots ? raise(Trial::Server::Silent, "a worker boots") : @states
 
     def there? = !@gone
 
@@ -228,16 +228,28 @@ class TrialAutomaticTest < TunerTest
     assert_equal 3, list[3].threads_count
   end
 
-  test "a worker may boot for longer than a cool-down: nothing is done, and no forecast made, until it serves" do
+  test "a worker may tell nothing for longer than a cool-down: that is said once, and no forecast made until it does" do
     server = PlayedServer.new([11, 12]) { {} }
     server.at(10) { server.boots = true }
     server.at(10 + 3 * COOL_DOWN_S) { server.boots = false }
     list = told(server, seconds: 100)
-    assert_operator list.first.at_s, :>, 10 + 3 * COOL_DOWN_S
-    assert_equal :stepped, list.first.statement.kind
+    assert_equal %i[silent stepped], kinds(list).first(2)
+    assert_in_delta 10 + COOL_DOWN_S, list[0].at_s, 2
+    assert_operator list[1].at_s, :>, 10 + 3 * COOL_DOWN_S
+    assert_match(/a process has told nothing of its threads for 2[0-2] s: it boots, or can't write/, Report::TrialWords.step(list[0].statement))
     server = PlayedServer.new([11, 12]) { {} }
     server.boots = true
     assert_raises(UsageError) { told(server, seconds: 10) }
+  end
+
+  test "each time that a worker tells nothing for longer than a cool-down it is said, and no shorter one" do
+    server = PlayedServer.new([11, 12]) { {} }
+    [[15, COOL_DOWN_S - 2], [60, 2 * COOL_DOWN_S], [120, 2 * COOL_DOWN_S]].each do |at_s, seconds|
+      server.at(at_s) { server.boots = true }
+      server.at(at_s + seconds) { server.boots = false }
+    end
+    said = told(server, seconds: 180, mode: :observe).select { |one| one.statement.kind == :silent }
+    assert_equal [80, 140], said.map { |one| one.at_s.round(-1) }
   end
 
   test "workers that are replaced while they are watched take the number back, and do not refuse it" do

@@ -113,6 +113,18 @@ class TrialDecisionTest < TunerTest
     assert_nil kind_for { |_, canary, at_s| {live_count: (canary ? 5 : 3) - ((canary && at_s % 10 > 3) ? 1 : 0)} }
   end
 
+  test "a worker that tells nothing for some looks is waited for, and one that stays silent ends it" do
+    silent = {why_not: "silent", threads: 0, spawned_count: 0, live_count: 0}
+    [11, 12].each do |who|
+      quiet = ->(seconds) { kind_for { |pid, _, at_s| (pid == who && seconds.cover?(at_s)) ? silent : {} } }
+      assert_nil quiet[3..9]
+      assert_equal :silent, quiet[3..10]
+    end
+    assert_nil kind_for { |pid, _, at_s| (pid == 11 + at_s % 2) ? silent : {} }, "now one and now the other"
+    assert_equal :silent, watched { |pid| (pid == 12) ? silent : {} }.kind
+    assert_includes Trial::Outcome::NO_FAULT, :silent
+  end
+
   test "memory that runs out ends it, whoever uses it" do
     limited = plan.with(memory_limit_bytes: 1_000)
     list = readings(limited, seconds: 3) { {} }

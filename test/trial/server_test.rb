@@ -57,13 +57,13 @@ class TrialServerTest < TunerTest
   test "a process that boots is told as such, and one that allows nothing likewise" do
     serving("1" => state(1), "0" => state(0)) { |server| assert_equal [0, 1], server.ready_states.map { |one| one[:pid] } }
     serving("0" => state(0), "1" => nil) do |server|
-      assert_match(/a process of the server \d+ boots; wait until it serves/, assert_raises(Trial::Server::Booting) { server.states }.message)
+      assert_match(/a process of the server \d+ boots, or can't write what it tells; wait until/, assert_raises(Trial::Server::Silent) { server.states }.message)
     end
     [{"0" => nil, "1" => nil}, {}].each do |none|
       serving(none) do |server|
         error = assert_raises(UsageError) { server.states }
         assert_match(/does not allow it, or is still booting\. Start it with/, error.message)
-        refute_kind_of Trial::Server::Booting, error
+        refute_kind_of Trial::Server::Silent, error
       end
     end
     serving("0" => []) { |server| assert_match(/does not allow it/, assert_raises(UsageError) { server.states }.message) }
@@ -78,6 +78,27 @@ class TrialServerTest < TunerTest
       writer = Thread.new { sleep(0.3) && File.write(path, JSON.generate(state(1))) }
       assert_equal [0, 1], server.ready_states.map { |one| one[:pid] }
       writer.join
+    end
+  end
+
+  test "a process that told of its threads and does not any more is silent: it was not replaced, and is no server that allows nothing" do
+    [["0"], %w[0 1]].each do |names|
+      serving(names.to_h { |name| [name, state(name.to_i)] }) do |server|
+        server.states
+        paths = @ledgers.paths.map { |path| path.sub(".ledger", ".pool") }
+        reading = ->(at_s) { server.take(at_s).workers.map { |one| [one.pid, one.silent?, one.threads_count, one.errors_count] } }
+        told = paths.map.with_index { |_, pid| [pid, false, 3, 0] }
+        assert_equal told, reading[0.0]
+        paths.each { |path| File.unlink(path) }
+        assert_raises(Trial::Server::Silent) { server.states }
+        2.times { |at_s| assert_equal told.map { |pid,| [pid, true, 0, 0] }, reading[at_s + 1.0] }
+        names.each { |name| File.write(paths[name.to_i], JSON.generate(state(name.to_i, errors_count: 7))) }
+        assert_equal told.map { |pid,| [pid, false, 3, 2] }, reading[3.0], "errors of meanwhile count"
+        server.states
+        File.unlink(paths.last)
+        server.forget
+        assert_equal [paths.size, true], server.take(0.0).workers.then { |all| [all.size, all.last.silent?] }
+      end
     end
   end
 

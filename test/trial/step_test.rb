@@ -76,6 +76,7 @@ class TrialStepTest < TunerTest
     said = [decided, decided(ratios: {5 => ratio(0.7, 0.4, 1.2)}), decided(ratios: {}), decided(why_not: "few_requests"), decided(youngest_s: 5),
       decided(step_s: 990, direction: 1), decided(step_s: 100, direction: 1), decided(refused: {5 => 1_100.0}),
       Statement.of(:undone, to: 5, ended: Statement.of(:errors, before: 0.0, after: 0.1)), Statement.of(:restarted, come: 2, all: 3),
+      Statement.of(:silent, seconds: 61.2), Statement.of(:undone, to: 5, ended: Statement.of(:silent)),
       Statement.of(:stepped, to: 5, ratio: ratio(0.5), metric: "throughput", measured: nil), Statement.of(:kept, to: 5),
       Statement.of(:stepped, to: 5, ratio: ratio(0.5), metric: "throughput", measured: ratio(0.7)),
       Statement.of(:taken_back, to: 5, ended: Statement.of(:few_requests, before: 300, after: 12, needed: 100)),
@@ -90,6 +91,7 @@ class TrialStepTest < TunerTest
     assert_includes words.join, "5 threads are undone: 10.0% of its responses were errors"
     assert_includes words.join, "5 threads are taken back from all workers: too few requests to judge: 12 with them and 300 without, where it takes 100 of each"
     assert_includes words.join, "2 of 3 processes are new"
+    assert_includes words.join, "5 threads are undone: a process of the server told nothing of its threads, as it could not write"
     assert_includes words.join, "(forecast: a throughput of 2.00x (1.82–2.22), measured: a p99 of 0.70x (0.63–0.77))"
     assert_includes words.join, "the processes use 990 MiB of 1000 MiB, which is too much for 5 threads"
   end

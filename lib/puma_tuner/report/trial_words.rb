@@ -10,6 +10,7 @@ module PumaTuner
           "processes of the server were replaced meanwhile (#{gone} gone, #{come} new), as in a restart"
         },
         memory: ->(share:) { "the processes used #{Units.percent(share)} of the memory that they may use" },
+        silent: "a process of the server told nothing of its threads, as it could not write",
         disobeyed: ->(why_not:) {
           "the server did not take the number of threads#{" (#{why_not.to_s.tr("_", " ")})" if why_not}"
         },
@@ -55,6 +56,9 @@ module PumaTuner
         deployed: ->(seconds:) { "nothing, as a process is only #{seconds.round} s old" },
         restarted: ->(come:, all:) {
           "nothing, as #{come} of #{Units.counted(all, "process", "processes")} are new; all have what is configured"
+        },
+        silent: ->(seconds:) {
+          "nothing, as a process has told nothing of its threads for #{seconds.round} s: it boots, or can't write"
         },
         no_forecast: ->(why_not:, requests_count:) {
           "nothing, as there is no forecast: #{WHY_NO_FORECAST.fetch(why_not, why_not)} " \

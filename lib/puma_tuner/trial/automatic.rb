@@ -59,6 +59,7 @@ module PumaTuner
       # @yieldparam told [Told]
       # @return [void]
       # @raise [UsageError] where the server does not allow it
+      # @raise [MeasurementFailed] where its processes can't be given an order any more
       def call(duration_s: nil, &tell)
         begin_with(@server.ready_states)
         @began_s = @alive_s = @clock.call
@@ -133,6 +134,7 @@ module PumaTuner
       def round(&)
         @alive_s = began_s = @clock.call
         @server.ready_states # while a process boots, a forecast would be for nothing
+        @silent_s = nil
         found = @forecast.call(@threads_count, (@least..@most).to_a) { @alive_s = @clock.call }
         ensure_kept
         states = @server.ready_states
@@ -144,8 +146,17 @@ module PumaTuner
         watch(&) if decision.kind == :stepped
         ServerForecast.rest_s(found.fetch(:cpu_s), @clock.call - began_s, most_ratio: FORECASTS_RATIO)
       rescue UsageError => error
-        raise if @server.there? && !replacing? && !error.is_a?(Server::Booting)
+        raise if @server.there? && !replacing? && !error.is_a?(Server::Silent)
+        wait(&)
         ORDER_S
+      end
+
+      # Said once, of what may last.
+      def wait
+        @silent_s ||= @clock.call
+        return unless (seconds = @clock.call - @silent_s) > @cool_down_s
+        @silent_s = Float::INFINITY # and so for no longer
+        yield(told(Statement.of(:silent, seconds:)))
       end
 
       # @return [Boolean] whether it is another server now: with more than one new process, or configured otherwise

@@ -34,11 +34,11 @@ module PumaTuner
       # So many are enough of a queue that grows meanwhile by as much as there are threads: it would not end by itself.
       GROWING_LOOKS = 6
 
-      # For so many looks a worker may take to obey, and Puma to count a thread out.
+      # For so many looks a worker may take to obey or to tell again, and Puma to count a thread out.
       LOOKS_MAX = 8
 
       # What it may answer.
-      KINDS = %i[workers_replaced memory disobeyed miscounted queue errors starved_pool slow few_requests].freeze
+      KINDS = %i[workers_replaced memory silent disobeyed miscounted queue errors starved_pool slow few_requests].freeze
 
       class << self
         # @param plan [Plan]
@@ -73,7 +73,7 @@ module PumaTuner
 
       # @return [Statement, nil]
       def call
-        replaced || short_of_memory || (disobeyed || miscounted || queue || harm if @canaries.any?)
+        replaced || short_of_memory || silent || (disobeyed || miscounted || queue || harm if @canaries.any?)
       end
 
       # @return [Array(Integer, Integer)] of the baseline, of the canaries, in the looks that count
@@ -104,6 +104,13 @@ module PumaTuner
         return unless @plan.memory_limit_bytes && @last.memory_bytes
         share = @last.memory_bytes.fdiv(@plan.memory_limit_bytes)
         Statement.of(:memory, share:) if share > MEMORY_RATIO
+      end
+
+      # A look alone is missed where a disk is full for a moment.
+      def silent
+        late = @readings.last(LOOKS_MAX)
+        return if late.size < LOOKS_MAX
+        Statement.of(:silent) if @plan.pids.any? { |pid| late.all? { |look| look.worker(pid)&.silent? } }
       end
 
       # @return [Array<Array<WorkerReading>>] the canaries', newest look last, of this period alone

@@ -15,7 +15,7 @@ module PumaTuner
       :restored, kind: :trial,
       nested: {plan: Plan, rows: [Fleet::Row], mix: Fleet::MixShift, ended: Statement}) do
       # These ends say nothing of the setting that was tried.
-      const_set(:NO_FAULT, %i[interrupted server_gone workers_replaced disobeyed].freeze)
+      const_set(:NO_FAULT, %i[interrupted server_gone workers_replaced silent disobeyed].freeze)
 
       # @param plan [Plan]
       # @param readings [Array<Reading>]

@@ -6,13 +6,17 @@ module PumaTuner
     #
     # pid: as the worker itself knows it; worker_index: nil of a single process
     # threads_count: that its pool may have now; spawned_count, live_count, waiting_count, queued_count: see
-    #   Probe::Puma::PoolSize; why_not: why it does not obey, a word of Probe::Resize, or nil
+    #   Probe::Puma::PoolSize; why_not: why it does not obey, a word of Probe::Resize, or nil; "silent" where it told
+    #   nothing since the last look, and all of these are 0
     # errors_count: responses of 500 and above; endpoints: {name => Histogram of wall times}, of requests that ended
     # parts_ns: {part => nanoseconds}, of these; cpu_ns: of the process; nil where it is not told
     # memory_bytes: PSS, nil where it can't be told
     WorkerReading = Document.define(:pid, :worker_index, :threads_count, :spawned_count, :live_count, :waiting_count,
       :queued_count, :why_not, :errors_count, :endpoints, :parts_ns, :cpu_ns, :memory_bytes,
       nested: {endpoints: {String => Probe::Histogram}}) do
+      # @return [Boolean] whether what it has for threads is unknown
+      def silent? = why_not == Server::SILENT[:why_not]
+
       # @return [Probe::Histogram] of all its requests
       def latency = endpoints.values.reduce(Probe::Histogram.empty, :+)
 

@@ -5,8 +5,8 @@ module PumaTuner
     # A running server whose processes may be resized, from outside: what its ledgers and the states beside them tell,
     # and the order that its processes obey.
     class Server
-      # A process of it has begun, and does not tell yet what it allows.
-      Booting = Class.new(UsageError)
+      # A process of it tells nothing of its threads: it has begun, and does not tell yet, or can't write.
+      Silent = Class.new(UsageError)
 
       # It has ended, or its folder was removed: nothing of it can be read or ordered any more.
       Gone = Class.new(MeasurementFailed)
@@ -19,6 +19,10 @@ module PumaTuner
 
       # Memory of a large process takes milliseconds to read.
       MEMORY_FRESH_S = 5
+
+      # Of a process that has told of its threads before.
+      SILENT = {why_not: "silent", pool: {max_count: 0, spawned_count: 0, live_count: 0, waiting_count: 0,
+                                          queued_count: 0}.freeze}.freeze
 
       HOW = "Start it with `PumaTuner.run(trial: true)`, or with PUMA_TUNER_TRIAL=1 and `plugin :puma_tuner`, " \
         "in config/puma.rb."
@@ -54,6 +58,7 @@ module PumaTuner
         @directory = found.directory
         @ledgers = found.ledgers
         @memory = {}
+        @told = {}
         forget
       end
 
@@ -69,12 +74,19 @@ module PumaTuner
       end
 
       # @return [Array<Hash{Symbol => Object}>] what its living processes tell of their pools, by worker
-      # @raise [Booting] where one of them boots
+      # @raise [Silent] where one of them tells nothing
       # @raise [UsageError] of a server that may not be resized
       def states
-        states = living.map { |path| Probe::Resize.state(path) }
-        raise UsageError, "the server #{leader_pid} does not allow it, or is still booting. #{HOW}" if states.none?
-        raise Booting, "a process of the server #{leader_pid} boots; wait until it serves" if states.include?(nil)
+        told = living.to_h { |path| [path, Probe::Resize.state(path)] }
+        states = told.values
+        if states.none? && !told.keys.intersect?(@told.keys)
+          raise UsageError, "the server #{leader_pid} does not allow it, or is still booting. #{HOW}"
+        end
+        @told.update(told.compact)
+        if states.include?(nil)
+          raise Silent, "a process of the server #{leader_pid} boots, or can't write what it tells; " \
+            "wait until it serves"
+        end
         unless states.all? { |one| one[:format] == Probe::Resize::FORMAT }
           raise UsageError, "the server #{leader_pid} runs another version of puma_tuner-probe; " \
             "restart it with this one"
@@ -160,7 +172,6 @@ module PumaTuner
       def forget
         @since_s = nil
         @before = {}
-        @told = {}
       end
 
       # @param at_s [Numeric] when, since the trial began
@@ -213,8 +224,9 @@ module PumaTuner
         nil
       end
 
+      # What a process that tells nothing has for threads is unknown: none of its looks count.
       def worker(path, ledger)
-        told = Probe::Resize.state(path)
+        told = Probe::Resize.state(path) || @told[path]&.merge(SILENT)
         pool = told && told[:pool] or return
         before, told_before = @before[path]
         @told[path] = told
