@@ -13,6 +13,7 @@ class RoutesTest < TunerTest
   time_limit 240
 
   FRAMEWORKS = File.join(ServedApp::PROJECT, "gemfiles/frameworks.gemfile")
+  RACK_2 = File.join(ServedApp::PROJECT, "gemfiles/rack_2_2.gemfile")
 
   def app = DeviseApp.instance
 
@@ -54,10 +55,10 @@ class RoutesTest < TunerTest
   end
 
   # @return [CommandLine::Result] of a Rack app, and its folder
-  def of_rackup(rackup)
+  def of_rackup(rackup, gemfile: FRAMEWORKS)
     Dir.mktmpdir("puma_tuner-test") do |folder|
       File.write(File.join(folder, "config.ru"), rackup)
-      result = puma_tuner("requests", "--routes", "--output", "requests.txt", folder:, environment: {**app_environment, "PUMA_TUNER_CALLER_BUNDLE_GEMFILE" => FRAMEWORKS})
+      result = puma_tuner("requests", "--routes", "--output", "requests.txt", folder:, environment: {**app_environment, "PUMA_TUNER_CALLER_BUNDLE_GEMFILE" => gemfile})
       yield result, File.join(folder, "requests.txt")
     end
   end
@@ -91,6 +92,13 @@ class RoutesTest < TunerTest
       assert_equal ["1 GET /api/v1/status", "1 GET /site/", "1 GET /site/notes/7"], lines(path).sort
       assert_match(/Sinatra 4\.\d.*Grape 3\./, result.out)
       assert_match(%r{no value for thing.*: /site/other/:thing}, result.out)
+    end
+  end
+
+  test "routes of an app on Rack 2 are asked for, too" do
+    of_rackup("require 'sinatra/base'\nrun Class.new(Sinatra::Base) { get('/') { Rack.release } }\n", gemfile: RACK_2) do |result, path|
+      assert_equal 0, result.code, result.err
+      assert_equal ["1 GET /"], lines(path)
     end
   end
 

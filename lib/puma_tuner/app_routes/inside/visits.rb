@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-require "rack"
-require "rack/mock_request"
+require "rack" # MockRequest comes with it once it is named: its file is another in Rack 2 than in Rack 3
 require "uri"
 
 module PumaTuner
