@@ -225,7 +225,8 @@ static struct plan plan_of(VALUE options, struct request *requests, uint32_t req
         .connections_max = NUM2UINT(fetch(options, "connections_count")),
         .reuse_min = NUM2UINT(fetch(options, "reuse_min")), .reuse_max = NUM2UINT(fetch(options, "reuse_max")),
         .duration_ns = NUM2ULL(fetch(options, "duration_ns")), .think_ns = NUM2ULL(fetch(options, "think_ns")),
-        .settling_limit_ns = NUM2ULL(fetch(options, "settling_limit_ns")), .drain_ns = NUM2ULL(fetch(options, "drain_ns")), .seed = NUM2ULL(fetch(options, "seed")),
+        .settling_limit_ns = NUM2ULL(fetch(options, "settling_limit_ns")), .drain_ns = NUM2ULL(fetch(options, "drain_ns")),
+        .drain_limit_ns = NUM2ULL(fetch(options, "drain_limit_ns")), .seed = NUM2ULL(fetch(options, "seed")),
         .address_length = (socklen_t)RSTRING_LEN(address), .raw = open_raw(fetch(options, "raw_path")),
     };
 

@@ -58,7 +58,9 @@ struct plan {
     double rate_per_s;
     uint32_t connections_max;
     uint32_t reuse_min, reuse_max; /* requests over one connection; 0: without end */
-    uint64_t duration_ns, think_ns, drain_ns;
+    uint64_t duration_ns, think_ns;
+    uint64_t drain_ns;         /* so long responses are waited for after the end; in a closed loop longer, if it is slow */
+    uint64_t drain_limit_ns;   /* and no longer than this, if it is more */
     uint64_t settling_limit_ns; /* closed loop: by then it is measured, settled or not */
     uint64_t seed;
     struct client *clients;    /* one for each connection, which the load changes; NULL: messages have no holes, and cookies are not kept */

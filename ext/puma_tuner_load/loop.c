@@ -15,6 +15,8 @@
 #define WAITING_MAX 4194304
 /* So many of them are sent before sockets are looked at again. */
 #define WAITING_TURN 256
+/* At a closed loop's end, an app that gives no response for so many of its longest latencies gives none any more. */
+#define DRAIN_LATENCIES 3
 
 /* The gap to the next arrival. Poisson: exponential gaps. */
 static double next_gap_ns(struct loop *loop)
@@ -152,13 +154,25 @@ static void issue(struct loop *loop, uint64_t now)
     else issue_closed(loop, now);
 }
 
+static uint64_t earlier(uint64_t one, uint64_t other) { return one < other ? one : other; }
+static uint64_t later(uint64_t one, uint64_t other) { return one < other ? other : one; }
+
+/* Until then responses are waited for. What a slow app has in flight at a closed loop's end it answers one after the other: it is
+ * waited for as long as it does so. An open loop's load is of its own making, and a queue that has grown under it may take any time. */
+static uint64_t drained_by_ns(const struct loop *loop)
+{
+    const struct plan *plan = loop->plan;
+    uint64_t patience_ns = later(plan->drain_ns, DRAIN_LATENCIES * loop->longest_ns);
+
+    if (plan->mode != CLOSED_LOOP) return loop->end_ns + plan->drain_ns;
+    return earlier(later(loop->end_ns, loop->last_response_ns) + patience_ns, loop->end_ns + later(plan->drain_ns, plan->drain_limit_ns));
+}
+
 static bool over(const struct loop *loop, uint64_t now)
 {
     if (now < loop->end_ns) return false;
-    return (loop->in_flight_count == 0 && loop->waiting.count == 0) || now >= loop->end_ns + loop->plan->drain_ns;
+    return (loop->in_flight_count == 0 && loop->waiting.count == 0) || now >= drained_by_ns(loop);
 }
-
-static uint64_t earlier(uint64_t one, uint64_t other) { return one < other ? one : other; }
 
 /* Returns when something is to be done that no socket tells of. */
 static uint64_t next_instant(struct loop *loop, uint64_t now)

@@ -62,6 +62,8 @@ void load_count_response(struct loop *loop, const struct connection *connection,
     bool in_time = now <= loop->end_ns;
 
     tally->answered_count++;
+    loop->last_response_ns = now;
+    if (now - connection->intended_ns > loop->longest_ns) loop->longest_ns = now - connection->intended_ns;
     if (in_time && !tally->in_time_count++) tally->first_response_ns = now - loop->began_ns;
     if (in_time || is_open(loop)) count_latency(tally, connection, now);
     count_by_request(&tally->requests[connection->choice.request], request_of(loop, connection), &connection->response);

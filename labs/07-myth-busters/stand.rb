@@ -25,7 +25,7 @@ module PumaTuner
           reuse = self.class::ONCE unless kept
           arrivals = rate_per_s ? Load::Arrivals.open(rate_per_s, reuse:) : Load::Arrivals.closed(reuse:)
           requests = paths.map { |path, weight| Load::Request.new(path:, weight:, expected_text: TEXTS.fetch(path)) }
-          Load::Traffic.new(mix: Load::Mix.new(requests:), generator: Load::Native.new(drain_s:), connections_count:, seed:, arrivals:)
+          Load::Traffic.new(mix: Load::Mix.new(requests:), generator: Load::Native.new(drain_s:, drain_limit_s: drain_s), connections_count:, seed:, arrivals:)
         end
 
         def to_s = "#{paths.keys.join(" and ")}, #{rate_per_s ? "#{Units.rate(rate_per_s)}/s" : "c = #{connections_count}"}"

@@ -164,6 +164,25 @@ class NativeTest < TunerTest
     assert_operator outcome.drained_count, :>, 0, "nothing was under way"
   end
 
+  test "a closed loop waits for a slow app as long as it goes on answering, up to a limit" do
+    lock = Mutex.new
+    slow = ->(*) { lock.synchronize { sleep(0.1) } && 200 }
+    {10 => [0, nil], 0.5 => [5..20, /requests were never answered/]}.each do |drain_limit_s, (unanswered_count, said)|
+      generator = Load::Native.new(settling_limit_s: 0.4, drain_s: 0.2, drain_limit_s:)
+      outcome = ScriptedServer.serve(slow) { |server| run_native(server.url, connections_count: 20, duration_s: 0.4, generator:) }
+      assert_operator unanswered_count, :===, outcome.unanswered_count
+      assert_operator said, :===, outcome.complaint
+    end
+  end
+
+  test "an app that has stopped answering is waited for no longer than a few of its longest latencies" do
+    stuck = ->(_, number) { (number < 3) ? sleep(0.05) && 200 : sleep }
+    began_s = monotonic_s
+    outcome = ScriptedServer.serve(stuck) { |server| run_native(server.url, duration_s: 0.5, generator: Load::Native.new(drain_s: 0.1)) }
+    assert_equal [12, 4], [outcome.requests_count, outcome.unanswered_count]
+    assert_operator monotonic_s - began_s, :<, Load::Native::DRAIN_S
+  end
+
   test "responses after the end of an open loop count in all figures" do
     outcome = ScriptedServer.serve(->(*) { sleep(0.2) && 200 }) do |server|
       run_native(server.url, arrivals: Load::Arrivals.open(100, kind: "even"), connections_count: 200, duration_s: 0.5)

@@ -31,6 +31,17 @@ class OutcomeTest < TunerTest
     end
   end
 
+  test "the advice is of what went wrong: a slow app is asked less, and only statuses can be listed" do
+    {
+      {unexpected_count: 3, statuses: {"500" => 3}} => /look at the server's log\. Statuses that are right can be listed with expect:/,
+      {socket_errors_count: 2} => /Send the same requests by hand, and look at the server's log\.\z/,
+      {unanswered_count: 5} => /beside 400 that were\. It is slow for so many at once: send by fewer --connections, or for a longer --duration\.\z/,
+      {unanswered_count: 5, intended_count: 405} => /send a lower --rate\.\z/
+    }.each do |changes, said|
+      assert_match said, assert_raises(PumaTuner::InvalidMeasurement) { outcome(**changes).ensure_expected_responses }.message
+    end
+  end
+
   test "goes through JSON and back" do
     assert_equal outcome, Outcome.from_document(JSON.parse(JSON.generate(outcome.to_document)))
   end

@@ -92,7 +92,7 @@ def options(url, arrivals, connections_count: 5, duration_s: 0.3, raw_path: nil,
   clients = Load::Clients.new(Load::Session.new(mix).clients(connections_count, SEED)) if mix.set_up.any?
   plan = Load::NativePlan.new(mix:, url_base: url, connections_count:, duration_s:, seed: SEED, arrivals:, clients:)
   plan = (yield(plan) if block_given?) || plan.to_h
-  {**plan, settling_limit_ns: 300_000_000, drain_ns: 300_000_000, raw_path:, core: nil}
+  {**plan, settling_limit_ns: 300_000_000, drain_ns: 300_000_000, drain_limit_ns: 300_000_000, raw_path:, core: nil}
 end
 
 listeners = [TCPServer.new("127.0.0.1", 0), UNIXServer.new(File.join(folder, "it.sock"))]

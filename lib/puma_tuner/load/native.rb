@@ -10,6 +10,9 @@ module PumaTuner
     class Native < Generator
       DRAIN_S = 10
 
+      # A slow app is waited for at a closed loop's end as long as it goes on answering, but no longer.
+      DRAIN_LIMIT_S = 60
+
       # A closed loop that has not settled by then is measured as it is: as long
       # as the load itself, within these. Think time comes on top.
       SETTLING_LIMITS_S = 10..60
@@ -78,11 +81,14 @@ module PumaTuner
       # @param core [Integer, nil] the one it is bound to
       # @param stoppable [Boolean] whether Ctrl-C ends the load early with an outcome, and not with an Interrupt
       # @param drain_s [Numeric] how long responses are waited for after the last request was due
+      # @param drain_limit_s [Numeric] how long at a closed loop's end, as long as the app goes on answering
       # @param settling_limit_s [Numeric, nil] see SETTLING_LIMITS_S; nil: by the load's duration
-      def initialize(raw_path: nil, core: nil, stoppable: false, drain_s: DRAIN_S, settling_limit_s: nil)
+      def initialize(raw_path: nil, core: nil, stoppable: false, drain_s: DRAIN_S,
+        drain_limit_s: DRAIN_LIMIT_S, settling_limit_s: nil)
         @raw_path = raw_path && File.expand_path(raw_path)
         @core = core
-        @drain_ns = (drain_s * Units::NS_PER_S).round
+        @drain_s = drain_s
+        @drain_limit_s = drain_limit_s
         @settling_limit_s = settling_limit_s
         @stoppable = stoppable
       end
@@ -103,8 +109,10 @@ module PumaTuner
         plan = NativePlan.new(mix:, url_base:, connections_count:, duration_s:, seed:, arrivals:, clients:).to_h
         settling_limit_s = (@settling_limit_s || duration_s.clamp(SETTLING_LIMITS_S)) +
           arrivals.think_ns.fdiv(Units::NS_PER_S)
-        figures = figures({**plan, settling_limit_ns: (settling_limit_s * Units::NS_PER_S).round, drain_ns: @drain_ns,
-          raw_path: @raw_path, core: @core}, settling_limit_s + duration_s + DRAIN_S + ENDING_LIMIT_S)
+        limits = {settling_limit_ns: settling_limit_s, drain_ns: @drain_s, drain_limit_ns: @drain_limit_s}
+          .transform_values { |seconds| (seconds * Units::NS_PER_S).round }
+        figures = figures({**plan, **limits, raw_path: @raw_path, core: @core},
+          settling_limit_s + duration_s + [@drain_s, @drain_limit_s].max + ENDING_LIMIT_S)
         clients&.keep(figures[:clients])
         doubts = NativeDoubts.new(figures, mix:, url_base:).ensure_no_redirects.ensure_picked
         NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks).outcome
@@ -113,7 +121,8 @@ module PumaTuner
       def send_set_up(mix:, url_base:, connections_count:, seed:)
         ensure_open_files(connections_count)
         SetUp.new(mix:, url_base:, connections_count:, seed:).call do |plan, limit_s|
-          figures({**plan, settling_limit_ns: 0, drain_ns: 0, raw_path: nil, core: @core}, limit_s + ENDING_LIMIT_S)
+          figures({**plan, settling_limit_ns: 0, drain_ns: 0, drain_limit_ns: 0, raw_path: nil, core: @core},
+            limit_s + ENDING_LIMIT_S)
         end
       end
 

@@ -112,9 +112,7 @@ module PumaTuner
       # @raise [InvalidMeasurement]
       def ensure_expected_responses
         return self unless complaint
-        raise InvalidMeasurement, "the load is invalid: #{complaint}. Send the same requests by hand, and look at " \
-          "the server's log. " \
-          "Statuses that are right can be listed with expect: in a request file (docs/reference/requests.md)."
+        raise InvalidMeasurement, "the load is invalid: #{complaint}. #{advice}"
       end
 
       # Joins both, as one load in two parts, each of which settled by itself: percentiles are of all responses that
@@ -152,6 +150,21 @@ module PumaTuner
       def wrong_status_count = unexpected_count - wrong_body_count.to_i
 
       def reason = first_failure && "; the first to fail: #{first_failure}"
+
+      # An app that answers, and rightly, is only slow.
+      def advice
+        by_hand = "Send the same requests by hand, and look at the server's log."
+        if wrong_status_count.positive?
+          "#{by_hand} Statuses that are right can be listed with expect: in a request file " \
+            "(docs/reference/requests.md)."
+        elsif requests_count.zero? || unexpected_count.positive? || refused || socket_errors_count.positive?
+          by_hand
+        elsif open?
+          "It is slow for so many requests: send a lower --rate."
+        else
+          "It is slow for so many at once: send by fewer --connections, or for a longer --duration."
+        end
+      end
 
       # The mix is not known here any more, so all of them are named.
       def unwelcome = statuses.map { |status, count| "#{status}: #{count}" }.join(", ")
