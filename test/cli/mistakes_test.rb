@@ -53,6 +53,16 @@ class MistakesTest < TunerTest
     end
   end
 
+  test "a page that fails is named, and what the server printed is shown" do
+    ServedApp.open(rackup: 'run ->(env) { env["rack.errors"].puts("no such table: articles"); [500, {}, []] }') do |app|
+      [%w[measure --load --single-recording], %w[prove --topologies 1x1,1x2], %w[profile]].each do |words|
+        result = puma_tuner(*words, "--path", "/articles/7?token=s3cret", "config.ru", folder: app.folder)
+        assert_failed(%r{unexpected status \(500: \d+\), such as GET /articles/:id, 500\..*Its last lines:.*\| no such table: articles}m, result)
+        refute_includes result.err, "s3cret"
+      end
+    end
+  end
+
   # What was once measured is a login's redirect, at hundreds a second.
   test "an app that sends to its login" do
     ServedApp.open(rackup: 'run ->(env) { (env["HTTP_COOKIE"] == "session=1") ? [200, {}, ["issues"]] : [302, {"location" => "/login"}, []] }') do |app|

@@ -32,6 +32,16 @@ class NativeDoubtsTest < TunerTest
     end
   end
 
+  test "the first request of the mix that went wrong is named, without what is in its query" do
+    requests = [*gets("/", "/articles/7?token=s3cret"), Request.new(path: "/broken", http_method: "POST", expected_text: "thanks")]
+    outcome = send_load(*requests) { |path| path.start_with?("/articles") ? reply(500) : reply(200) }
+    assert_equal "GET /articles/:id, 500", outcome.first_unexpected
+    assert_match(%r{unexpected status \(200: \d+, 500: \d+\), such as GET /articles/:id, 500\z}, outcome.complaint)
+    without = send_load(*requests) { reply(200) }
+    assert_match(%r{did not contain the expected text, such as POST /broken, 200\z}, without.complaint)
+    assert_equal [nil, without.first_unexpected], [send_load(*gets("/")) { reply(200) }, send_load(*gets("/")) { reply(200) } + without].map(&:first_unexpected)
+  end
+
   test "a redirect to the server's own address is told by its path, others as they are, the weightiest first" do
     home = nil
     redirect = lambda do |received, _|

@@ -34,12 +34,19 @@ class OutcomeTest < TunerTest
   test "the advice is of what went wrong: a slow app is asked less, and only statuses can be listed" do
     {
       {unexpected_count: 3, statuses: {"500" => 3}} => /look at the server's log\. Statuses that are right can be listed with expect:/,
+      {unexpected_count: 3, statuses: {"403" => 3}} => /log\. A host name that the app does not know is refused like this, too: header:Host=…\. Statuses that/,
       {socket_errors_count: 2} => /Send the same requests by hand, and look at the server's log\.\z/,
       {unanswered_count: 5} => /beside 400 that were\. It is slow for so many at once: send by fewer --connections, or for a longer --duration\.\z/,
       {unanswered_count: 5, intended_count: 405} => /send a lower --rate\.\z/
     }.each do |changes, said|
       assert_match said, assert_raises(PumaTuner::InvalidMeasurement) { outcome(**changes).ensure_expected_responses }.message
     end
+  end
+
+  test "what the server printed is told with the complaint, and is not part of what is kept" do
+    error = assert_raises(PumaTuner::InvalidMeasurement) { outcome(socket_errors_count: 2).ensure_expected_responses { ["no such table"] } }
+    assert_match(/\nIts last lines:\n  \| no such table\z/, error.message)
+    refute_includes error.kept, "no such table"
   end
 
   test "goes through JSON and back" do

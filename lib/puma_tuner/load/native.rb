@@ -115,7 +115,8 @@ module PumaTuner
           settling_limit_s + duration_s + [@drain_s, @drain_limit_s].max + ENDING_LIMIT_S)
         clients&.keep(figures[:clients])
         doubts = NativeDoubts.new(figures, mix:, url_base:).ensure_no_redirects.ensure_picked
-        NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks).outcome
+        NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks,
+          first_unexpected: doubts.first_unexpected).outcome
       end
 
       def send_set_up(mix:, url_base:, connections_count:, seed:)

@@ -42,6 +42,15 @@ module PumaTuner
           "Ask for it by hand, as somebody who is set up as the request file says (docs/reference/requests.md)."
       end
 
+      # @return [String, nil] see Outcome
+      def first_unexpected
+        request, figures = @requests.find { |_, one| (one[:unexpected_count] + one[:wrong_body_count]).positive? }
+        return unless request
+        statuses = figures[:statuses].keys.map { |status| status.to_s.to_i }
+        status = statuses.find { |one| !request.expects?(one) } || statuses.first
+        "#{request.http_method} #{place(request.path)}, #{status}"
+      end
+
       # @return [Array<String>]
       def remarks = [alike, (redirected_in_part unless @figures[:redirected]), dropped_cookies].compact
 

@@ -6,9 +6,11 @@ module PumaTuner
     class NativeOutcome
       # @param figures [Hash{Symbol => Object}] as ext/puma_tuner_load/bindings.c writes them
       # @param remarks [Array<String>] see Outcome
-      def initialize(figures, name:, connections_count:, duration_s:, arrivals:, remarks: [])
+      # @param first_unexpected [String, nil] see Outcome
+      def initialize(figures, name:, connections_count:, duration_s:, arrivals:, remarks: [], first_unexpected: nil)
         @figures = figures
         @remarks = remarks
+        @first_unexpected = first_unexpected
         @name = name
         @connections_count = connections_count
         # The duration is less than was asked for when the load was stopped; neither settling nor waiting for the last
@@ -25,7 +27,7 @@ module PumaTuner
           drained_count: @figures[:answered_count] - @figures[:in_time_count], throughput_per_s:, **latencies,
           generator_cpu_ns: @figures[:cpu_ns], connections_made_count: @figures[:connections_count],
           body_bytes_ranges:, statuses:, **unexpected, socket_errors_count: @figures[:failed_count],
-          first_failure: @figures[:first_failure], refused: @figures[:refused],
+          first_failure: @figures[:first_failure], first_unexpected: @first_unexpected, refused: @figures[:refused],
           unanswered_count: @figures[:unanswered_count], **(@arrivals.open? ? of_open_loop : of_closed_loop),
           remarks: @remarks, unknown:
         )

@@ -19,7 +19,8 @@ module PumaTuner
     # throughput_per_s: of what was measured (counted_count), in an open loop of the responses that came before its end
     # statuses: {"200" => count}
     # unexpected_count: responses with a status that no request of the mix expects, or without the text that one must
-    #   have; wrong_body_count: the latter alone
+    #   have; wrong_body_count: the latter alone; first_unexpected: the first of the mix's requests that has had one,
+    #   and its status: "GET /articles/:id, 500"
     # socket_errors_count: connections that broke or were refused; their
     #   requests are in no other figure; first_failure: why the first did
     # refused: whether the load ended before its time because nobody listened: from the beginning, or for a second in
@@ -43,7 +44,8 @@ module PumaTuner
       :intended_count, :connection_wait_count, :unanswered_count, :drained_count, :settling_ns, :unmet_count,
       :connections_made_count, :body_bytes_ranges, :generator_cpu_ns, :statuses, :unexpected_count, :wrong_body_count,
       :socket_errors_count, :first_failure, :refused, :remarks, :unknown, :url, :seed, :think_ns, :attainments,
-      kind: :load_outcome, added: %i[url seed think_ns attainments],
+      :first_unexpected,
+      kind: :load_outcome, added: %i[url seed think_ns attainments first_unexpected],
       renamed: {connection_wait_count: "held_back_count"},
       nested: {latency: Probe::Histogram, service: Probe::Histogram, lag: Probe::Histogram, unknown: [Unknown],
                attainments: [Stats::Attainment]}) do
@@ -54,7 +56,7 @@ module PumaTuner
       const_set(:OWN,
         %i[arrivals p999_ns max_ns latency service lag lag_p99_ns intended_count connection_wait_count unanswered_count
           drained_count settling_ns unmet_count connections_made_count body_bytes_ranges generator_cpu_ns
-          wrong_body_count first_failure refused url seed think_ns]
+          wrong_body_count first_failure first_unexpected refused url seed think_ns]
           .to_h { |field| [field, nil] }.merge(remarks: []).freeze)
 
       def initialize(attainments: nil, **fields)
@@ -76,9 +78,9 @@ module PumaTuner
         elsif counted_count.zero? then "no request was answered within #{Units.duration(duration_ns)} " \
           "after the first of each connection"
         elsif wrong_status_count.positive?
-          "#{wrong_status_count} of #{requests_count} responses had an unexpected status (#{unwelcome})"
+          "#{wrong_status_count} of #{requests_count} responses had an unexpected status (#{unwelcome})#{example}"
         elsif unexpected_count.positive?
-          "#{unexpected_count} of #{requests_count} responses did not contain the expected text"
+          "#{unexpected_count} of #{requests_count} responses did not contain the expected text#{example}"
         elsif refused
           "the server stopped listening after #{requests_count} responses, " \
             "and the load ended #{Units.duration(sending_ns)} after its beginning#{reason}"
@@ -108,11 +110,13 @@ module PumaTuner
       # @return [Integer] nanoseconds in which requests were sent, settling included
       def sending_ns = duration_ns + settling_ns.to_i
 
+      # @yieldreturn [Array<String>] the last lines of the server's output, where they are to be had
       # @return [Outcome] itself
       # @raise [InvalidMeasurement]
       def ensure_expected_responses
         return self unless complaint
-        raise InvalidMeasurement, "the load is invalid: #{complaint}. #{advice}"
+        output = block_given? ? yield : []
+        raise InvalidMeasurement.new("the load is invalid: #{complaint}. #{advice}", output:)
       end
 
       # Joins both, as one load in two parts, each of which settled by itself: percentiles are of all responses that
@@ -129,7 +133,7 @@ module PumaTuner
           lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max,
           unmet_count: [unmet_count, other.unmet_count].compact.max,
           first_failure: first_failure || other.first_failure, refused: refused || other.refused,
-          remarks: remarks | other.remarks,
+          first_unexpected: first_unexpected || other.first_unexpected, remarks: remarks | other.remarks,
           body_bytes_ranges: body_bytes_ranges.zip(other.body_bytes_ranges)
             .map { |ranges| ranges.compact.flatten.minmax.then { |range| range if range.first } }
         )
@@ -149,13 +153,15 @@ module PumaTuner
 
       def wrong_status_count = unexpected_count - wrong_body_count.to_i
 
+      def example = first_unexpected && ", such as #{first_unexpected}"
+
       def reason = first_failure && "; the first to fail: #{first_failure}"
 
       # An app that answers, and rightly, is only slow.
       def advice
         by_hand = "Send the same requests by hand, and look at the server's log."
         if wrong_status_count.positive?
-          "#{by_hand} Statuses that are right can be listed with expect: in a request file " \
+          "#{by_hand} #{host_name}Statuses that are right can be listed with expect: in a request file " \
             "(docs/reference/requests.md)."
         elsif requests_count.zero? || unexpected_count.positive? || refused || socket_errors_count.positive?
           by_hand
@@ -164,6 +170,11 @@ module PumaTuner
         else
           "It is slow for so many at once: send by fewer --connections, or for a longer --duration."
         end
+      end
+
+      # Where an app is told the names that it has, as Rails is by config.hosts, it is not called 127.0.0.1.
+      def host_name
+        "A host name that the app does not know is refused like this, too: header:Host=…. " if statuses.key?("403")
       end
 
       # The mix is not known here any more, so all of them are named.

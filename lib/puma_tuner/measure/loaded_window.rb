@@ -95,7 +95,7 @@ module PumaTuner
         collector = Collector.new(server, command: @command.to_s, lanes:)
         collector.begin_window
         outcome, taken_ratio = beside_others(server) { traffic.send_to(server.url, duration_s:) }
-        outcome.ensure_expected_responses
+        outcome.ensure_expected_responses { server.log_tail }
         collector.end_window(load: Probe::LoadSummary.of(outcome, traffic.arrivals, taken_ratio:, remarks:))
       end
 
@@ -150,7 +150,8 @@ module PumaTuner
           # Wrong responses are found at once, or by the load that counts. In
           # between, a slow app may have no response in so short a window.
           outcome = if first
-            Load::FirstResponse.of(traffic, server.url, duration_s: window_s).ensure_expected_responses
+            Load::FirstResponse.of(traffic, server.url, duration_s: window_s)
+              .ensure_expected_responses { server.log_tail }
           else
             traffic.send_to(server.url, duration_s: window_s)
           end

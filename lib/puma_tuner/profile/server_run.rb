@@ -73,9 +73,11 @@ module PumaTuner
         deadline_s = Clock.now_ns.fdiv(Units::NS_PER_S) + @boot_limit_s
         loop do
           outcome = @traffic.send_to(server.url, duration_s: @warmup_s)
-          break outcome.unexpected_count.zero? || outcome.ensure_expected_responses if outcome.requests_count.positive?
+          if outcome.requests_count.positive?
+            break outcome.unexpected_count.zero? || outcome.ensure_expected_responses { server.log_tail }
+          end
           raise ended(server) unless server.alive?
-          outcome.ensure_expected_responses if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
+          outcome.ensure_expected_responses { server.log_tail } if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
         end
       end
 
@@ -149,14 +151,14 @@ module PumaTuner
       def send_for(duration_s, server)
         outcome = @traffic.send_to(server.url, duration_s:)
         raise ended(server) unless server.alive?
-        ensure_expected(outcome)
+        ensure_expected(outcome) { server.log_tail }
       end
 
       # Where every call is followed, a window may end before the requests in it
       # do: those that it holds are told all the same.
-      def ensure_expected(outcome)
+      def ensure_expected(outcome, &)
         unless @profiler::TRACING && outcome.requests_count.positive? && outcome.unexpected_count.zero?
-          return outcome.ensure_expected_responses
+          return outcome.ensure_expected_responses(&)
         end
         @unanswered_count += outcome.unanswered_count.to_i
         outcome

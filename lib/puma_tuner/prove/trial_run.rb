@@ -5,7 +5,7 @@ module PumaTuner
     # Runs one trial, once its server serves.
     class TrialRun
       # outcome: Load::Outcome of the load that counts; conditions: see Conditions; facts: fields of Trial
-      # gone: Void of a server that is not what it was, or nil
+      # gone: Void of a server that is not what it was, or has failed its load, or nil
       Served = Data.define(:outcome, :conditions, :gone, :facts)
 
       # A p99 of fewer requests than this is said to be coarse.
@@ -56,8 +56,8 @@ module PumaTuner
         fingerprint = Host::WhatRan.of(@server, @meter, @ready.facts)
         conditions = Conditions.of(spent: @spent, gauges: @after.gauges.values, began: @began.gauges.values,
           outcome: @outcome, own_cpu_ns: @own_cpu_ns, cores_count: @cores_count, fingerprint:)
-        gone = gone()
-        budget = mean_budget unless gone || @outcome.complaint
+        gone = gone() || failed
+        budget = mean_budget unless gone
         Served.new(outcome: @outcome, conditions:, gone:,
           facts: {values: values(budget), warmup: @warmup, memory: @curve.points, conditions:, budget:, fingerprint:,
                   remarks: remarks(conditions)})
@@ -93,6 +93,8 @@ module PumaTuner
         kind, detail = (@after.pids - @pids).any? ? %i[replaced workers_replaced] : %i[failed process_gone]
         Void.new(kind:, detail: Statement.of(detail), output: @server.log_tail)
       end
+
+      def failed = @outcome.complaint && Void.failed(@outcome.complaint, output: @server.log_tail)
 
       def mean_budget
         return unless @times.probe_s.positive?

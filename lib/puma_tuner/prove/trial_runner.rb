@@ -90,14 +90,14 @@ module PumaTuner
       # A short look at a variant before the rounds: at what runs, at its
       # answers, and at how long it takes for them once it is no longer cold.
       # @return [Array(Hash, Load::Outcome)] the fingerprint of what runs, and its responses
+      # @raise [InvalidMeasurement] when one is not as expected
       def look(variant)
         window_s = [@times.warmup_window_s, 0.5].min
         serve(variant) do |server, ready|
           traffic = set_up(server)
           outcome = Load::FirstResponse.of(traffic, server.url, duration_s: window_s)
-          unless outcome.complaint
-            time_responses(server, traffic, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
-          end
+          outcome.ensure_expected_responses { server.log_tail }
+          time_responses(server, traffic, [window_s, 2 * outcome.mean_ns.fdiv(Units::NS_PER_S)].max, outcome)
           [Host::WhatRan.of(server, Host::SignalQuery.new(server.directory), ready.facts), outcome]
         end
       end

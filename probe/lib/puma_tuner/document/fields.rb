@@ -31,8 +31,8 @@ module PumaTuner
       TYPES = {
         **names.call(<<~TEXT, TEXT),
           arrivals at baseline begins_at bottleneck calibrated_at class_name command cpu_model cure detail endpoint
-          ends_at evidence first_failure folder format generator gvl_rule holder kernel kind label machine_key
-          measured_at
+          ends_at evidence first_failure first_unexpected folder format generator gvl_rule holder kernel kind label
+          machine_key measured_at
           memory_limited_by metric mode name part path per percentile place primary profiler profiler_version proof
           puma_version rack_environment rack_version reason recommended recorded_at role ruby_description ruby_version
           rule seen_from selector source started_at subject target text title today topology unit url variant viewer
