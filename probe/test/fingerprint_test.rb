@@ -66,7 +66,7 @@ class FingerprintTest < TunerTest
     assert_equal({[:gem, "json"] => "2.7.2", [:yjit, nil] => "on"}, Fingerprint.from_document("gem json" => "2.7.2", "yjit" => "on"))
   end
 
-  test "where gems and Ruby are installed makes no difference" do
-    assert_equal of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/a", "TMPDIR" => "/tmp"}), of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/b"})
+  test "where gems and Ruby are installed, and a server's files are, makes no difference" do
+    assert_equal of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/a", "TMPDIR" => "/tmp", "PIDFILE" => "/a/server.pid"}), of_ruby(environment: {"PUMA_TUNER_DIRECTORY" => "/b"})
   end
 end

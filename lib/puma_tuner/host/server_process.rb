@@ -140,6 +140,7 @@ module PumaTuner
       def environment
         {
           **@command.environment,
+          "PIDFILE" => pid_file,
           "PUMA_TUNER_DIRECTORY" => @directory,
           "PUMA_TUNER_TOPOLOGY" => @topology&.to_s,
           "PUMA_TUNER_BIND" => @bind,
@@ -153,6 +154,10 @@ module PumaTuner
           "RUBYLIB" => [Probe::LIBRARY_FOLDER, @command.environment["RUBYLIB"]].compact.join(":")
         }.compact
       end
+
+      # `rails server` does not start where its file says that a server runs: that of another variant in the same
+      # folder, or the user's own. At an address of our choice it has a file of its own.
+      def pid_file = @bind ? File.join(@directory, "server.pid") : @command.environment["PIDFILE"]
 
       def options_text = @puma_options.map { |name, value| "#{name}=#{value}" }.join("\n")
 

@@ -18,11 +18,11 @@ module PumaTuner
       OPEN_VARIABLES =
         /\A(RUBY|MALLOC|LD_PRELOAD|RACK_ENV|RAILS_|WEB_CONCURRENCY|(MIN|MAX)_THREADS|JEMALLOC|MIMALLOC|TZ\z|LANG\z|LC_)/
 
-      # These variables say where programs and gems are looked for and who started us, or are our own: none is a
-      # property of the app.
+      # These variables say where programs and gems are looked for, who started us and where a server is to be found, or
+      # are our own: none is a property of the app.
       OTHER_VARIABLES =
         /\A(PUMA_TUNER_|BUNDLE|GEM_|LISTEN_|
-          (RUBYLIB|RUBYOPT|PATH|HOME|PWD|OLDPWD|SHLVL|_|TMPDIR|PORT|TERM|COLUMNS|LINES)\z)/x
+          (RUBYLIB|RUBYOPT|PATH|HOME|PWD|OLDPWD|SHLVL|_|TMPDIR|PORT|PIDFILE|TERM|COLUMNS|LINES)\z)/x
 
       # Ours, and Bundler's, whose place differs from install folder to install folder.
       OUR_FLAGS = %r{\s*-r\s*(puma_tuner/|\S*bundler/setup)\S*}
