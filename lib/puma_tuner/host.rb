@@ -3,6 +3,7 @@
 module PumaTuner
   # The server process under our control, and the machine it runs on. No opinions about either.
   module Host
+    autoload :AppGemfile, "puma_tuner/host/app_gemfile"
     autoload :SignalQuery, "puma_tuner/host/signal_query"
     autoload :CacheFolder, "puma_tuner/host/cache_folder"
     autoload :Child, "puma_tuner/host/child"

@@ -102,6 +102,17 @@ class RoutesTest < TunerTest
     end
   end
 
+  test "a relative BUNDLE_GEMFILE is read from the app's folder, wherever the command is called" do
+    Dir.mktmpdir("puma_tuner-test") do |folder|
+      File.write(File.join(folder, "config.ru"), "require 'sinatra/base'\nrun Class.new(Sinatra::Base) { get('/') { '' } }\n")
+      File.write(File.join(folder, "app.gemfile"), "eval_gemfile #{RACK_2.dump}\n")
+      result = puma_tuner("requests", "--routes", "--directory", folder, "--output", File.join(folder, "requests.txt"),
+        environment: {**app_environment, "PUMA_TUNER_CALLER_BUNDLE_GEMFILE" => "app.gemfile"})
+      assert_equal 0, result.code, result.err
+      assert_match(/Sinatra 3\.2/, result.out)
+    end
+  end
+
   test "what can't be listed is said, and so is what can't be loaded" do
     of_rackup("require 'roda'\nclass Tree < Roda\n  route { |r| r.root { 'hello' } }\nend\nrun Tree.freeze.app\n") do |result, _|
       assert_mistake(/no routes can be listed of .*: Rails, Sinatra and Grape keep a list of theirs; Roda's are code that runs, and Hanami's router keeps none\. From a server's log, --from/, result)

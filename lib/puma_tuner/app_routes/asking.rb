@@ -55,8 +55,8 @@ module PumaTuner
       end
 
       def words
-        gemfile = environment["BUNDLE_GEMFILE"] || File.join(@directory, "Gemfile")
-        File.file?(gemfile) ? ["bundle", "exec", "ruby", SCRIPT] : [Gem.ruby, SCRIPT]
+        gemfile = Host::AppGemfile.of(@directory, environment["BUNDLE_GEMFILE"])
+        gemfile ? ["bundle", "exec", "ruby", SCRIPT] : [Gem.ruby, SCRIPT]
       end
 
       def environment = @environment ||= Host::UserEnvironment.of(@directory).except("RUBYOPT")

@@ -32,7 +32,7 @@ module PumaTuner
         Host::ScratchFolder.open do |folder|
           rackup = File.join(folder, "config.ru")
           File.write(rackup, RACKUP)
-          command = Host::Command.of_rackup(rackup)
+          command = Host::Command.with_our_gems(rackup)
           # The other work of a development server is of no interest.
           yield command.with(words: [*command.words, "-e", "production"])
         end

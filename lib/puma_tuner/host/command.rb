@@ -13,7 +13,7 @@ module PumaTuner
         new(words:, directory:, environment: UserEnvironment.of(directory))
       end
 
-      # Puma on a rackup file: with the Gemfile beside it, or with the gems that
+      # Puma on a rackup file: with the app's Gemfile, or with the gems that
       # this program runs with when there is none.
       # @param path [String] of a config.ru
       # @return [Command]
@@ -24,11 +24,15 @@ module PumaTuner
         end
         directory = File.dirname(File.expand_path(path))
         rackup = File.basename(path)
-        if File.file?(File.join(directory, "Gemfile"))
-          new(words: ["bundle", "exec", "puma", rackup], directory:, environment: UserEnvironment.of(directory))
-        else
-          new(words: [Gem.ruby, "-S", "puma", rackup], directory:, environment: UserEnvironment.of_ours)
-        end
+        return with_our_gems(path) unless AppGemfile.of(directory, UserEnvironment.gemfile)
+        new(words: ["bundle", "exec", "puma", rackup], directory:, environment: UserEnvironment.of(directory))
+      end
+
+      # @param path [String] of a config.ru
+      # @return [Command] Puma on it with the gems that this program runs with, whatever Gemfile there is
+      def self.with_our_gems(path)
+        new(words: [Gem.ruby, "-S", "puma", File.basename(path)], directory: File.dirname(File.expand_path(path)),
+          environment: UserEnvironment.of_ours)
       end
 
       # @return [String] path of the Ruby that it runs on, where it starts with one, or with a program of one

@@ -19,11 +19,13 @@ module PumaTuner
       # @param directory [String] of the app, as version managers choose by folder
       # @return [Hash{String => String}]
       def of(directory)
-        kept = ENV.filter_map { |name, value| [name.delete_prefix(KEPT), value] if name.start_with?(KEPT) }.to_h
         return before_bundler if kept.empty?
         with_ruby(before_bundler.reject { |name, _| name.match?(CHANGED) || name.start_with?(KEPT) }
           .merge(kept), directory)
       end
+
+      # @return [String, nil] BUNDLE_GEMFILE, as the user's shell has it
+      def gemfile = (kept.empty? ? before_bundler : kept)["BUNDLE_GEMFILE"]
 
       # @return [Hash{String => String}] for an app that takes the gems this program runs with: the caller's flags for
       #   Ruby count all the same
@@ -43,6 +45,10 @@ module PumaTuner
         output.lines(chomp: true) if status.success?
       end
 
+      def kept
+        ENV.filter_map { |name, value| [name.delete_prefix(KEPT), value] if name.start_with?(KEPT) }.to_h
+      end
+
       def before_bundler = defined?(Bundler) ? Bundler.original_env : ENV.to_h
 
       # Under bin/exec there may be no Ruby but ours, or only one that an old system has for itself.
@@ -59,7 +65,7 @@ module PumaTuner
           "for which the app's gems must be installed") || true
         environment.merge("PATH" => [RbConfig::CONFIG["bindir"], environment["PATH"]].compact.join(":"))
       end
-      private_class_method :before_bundler, :with_ruby, :with_ours
+      private_class_method :kept, :before_bundler, :with_ruby, :with_ours
     end
   end
 end
