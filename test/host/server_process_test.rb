@@ -32,6 +32,19 @@ class ServerProcessTest < TunerTest
     end
   end
 
+  test "a server's folder is removed, whatever goes wrong while it is stopped" do
+    ServedApp.open do |app|
+      folder = nil
+      assert_raises(Errno::ENOSPC) do
+        serve(app) do |server|
+          folder = server.directory
+          server.instance_variable_get(:@log).define_singleton_method(:finish) { raise Errno::ENOSPC }
+        end
+      end
+      refute_path_exists folder
+    end
+  end
+
   test "a server at the user's own address has the user's own pid file" do
     ServedApp.open(rackup: WITH_PID_FILE, puma_rb: "bind 'tcp://127.0.0.1:0'") do |app|
       FileUtils.mkdir_p(File.join(app.folder, "tmp/pids"))

@@ -12,7 +12,8 @@ module PumaTuner
       BYTES_MAX = 8 << 20
 
       # The line in which Puma says why it can't serve; the lines after it say where.
-      COMPLAINT = /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file/
+      COMPLAINT =
+        /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file|No space left/
 
       # Such a line tells nothing: it is empty, or a backtrace's line inside a gem, Ruby or a program that starts
       # others.
@@ -28,6 +29,7 @@ module PumaTuner
         @path = path
         @echo = echo
         @buffer = []
+        @unwritten = []
         @lock = Mutex.new
         reader, @writer = IO.pipe
         @copier = Thread.new { copy(reader) }
@@ -46,24 +48,54 @@ module PumaTuner
 
       # @return [Array<String>] the lines that tell most
       def tail
-        lines = [@older, @path].compact.flat_map { |path| File.readlines(path, chomp: true) }
-          .map { |line| line.scrub[0, 200] }.grep_v(UNTELLING)
+        written = [@older, @path].compact.select { |path| File.file?(path) }
+          .flat_map { |path| File.readlines(path, chomp: true) }
+        lines = [*written, *@lock.synchronize { @unwritten.dup }].map { |line| line.scrub[0, 200] }.grep_v(UNTELLING)
         complaint = lines.index { |line| line.match?(COMPLAINT) }
-        complaint ? lines[complaint, TAIL_LINES / 2] : lines.last(TAIL_LINES)
+        [*(complaint ? lines[complaint, TAIL_LINES / 2] : lines.last(TAIL_LINES)), *@given_up]
       end
 
       private
 
       def copy(reader)
-        file = File.open(@path, "w")
+        open_file
         reader.each_line do |line|
-          file.write(line)
-          file.flush
+          keep(line)
           @lock.synchronize { @buffer ? buffer(line) : @echo&.write(line) }
-          file = begin_anew(file) if file.pos > BYTES_MAX / 2
         end
       ensure
-        file&.close
+        @file&.close
+      end
+
+      # Lines are written at once, so that nothing is left to be written when it is closed.
+      def open_file
+        @file = File.open(@path, "w").tap { |file| file.sync = true }
+      rescue SystemCallError => error
+        give_up(error)
+      end
+
+      # Without a file, as where no space is left, the last lines are kept here: a server whose output nobody reads
+      # waits without end.
+      def keep(line)
+        return unwritten(line.chomp) unless @file
+        @file.write(line)
+        begin_anew if @file.pos > BYTES_MAX / 2
+      rescue SystemCallError => error
+        give_up(error)
+        unwritten(line.chomp)
+      end
+
+      def give_up(error)
+        @file&.close
+        @file = nil
+        @given_up = "(kept in memory since there was no place for it: #{error.class.new.message})"
+      end
+
+      def unwritten(line)
+        @lock.synchronize do
+          @unwritten << line
+          @unwritten.shift if @unwritten.size > UNWRITTEN_LINES_MAX
+        end
       end
 
       # Holds back a line. Without a bound, a server that says too much before it serves would fill our memory.
@@ -73,12 +105,13 @@ module PumaTuner
       end
 
       BUFFER_LINES_MAX = 10_000
+      UNWRITTEN_LINES_MAX = 1_000
 
-      def begin_anew(file)
-        file.close
+      def begin_anew
+        @file.close
         @older = "#{@path}.older"
         File.rename(@path, @older)
-        File.open(@path, "w")
+        open_file
       end
     end
   end

@@ -67,6 +67,8 @@ module PumaTuner
         wait_until_it_serves
         @boot_ns = Clock.now_ns - began_ns
         @log.release
+      rescue Errno::ENOSPC => error
+        raise ServerFailed.new("#{@command} was not started: #{error.message}", advice: no_space)
       rescue SystemCallError => error
         raise ServerFailed.new("#{@command} could not be started: #{error.message}",
           advice: "Check that it is installed and spelled correctly.")
@@ -218,18 +220,25 @@ module PumaTuner
 
       def raise_boot_failure
         @log.finish
-        advice = if log_tail.join.include?("Address already in use")
-          "Another process listens there; stop it or give another port."
-        else
-          "Fix what its output says, then run this again."
+        advice = case log_tail.join
+        when /Address already in use/ then "Another process listens there; stop it or give another port."
+        when /No space left/ then no_space
+        else "Fix what its output says, then run this again."
         end
         raise ServerFailed.new("#{@command} ended before it served a request", log_tail:,
           advice: [advice, @boot_advice].compact.join(" "))
       end
 
+      # Nearly always it is ours, in memory: a container has 64 MB of it.
+      def no_space
+        "Make room where its output says, or in #{ScratchFolder.path}, where files of a run are: a container gets " \
+          "more by --shm-size."
+      end
+
       def clear_away
         @child&.stop
         @log&.finish
+      ensure
         ScratchFolder.remove(@directory) if @directory
         @child = @directory = nil
       end
