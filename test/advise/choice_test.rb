@@ -49,6 +49,21 @@ class ChoiceTest < TunerTest
     assert_equal "1x5", chosen(forecast("1x5", 100, p99_ms: 90, memory_bytes: 10), forecast("1x3", 100, p99_ms: 80, memory_bytes: 10), goals:)
   end
 
+  test "where clients are too few for today's slots, no fewer are chosen, as nothing is known of what they are for" do
+    today = forecast("16x3", 1_000, bottleneck: "clients")
+    others = [forecast("7x3", 1_000, bottleneck: "clients"), forecast("10x2", 1_100, bottleneck: "clients")]
+    assert_equal "16x3", chosen(today, *others)
+    assert_equal "16x5", chosen(today, *others, forecast("16x5", 1_050))
+    assert_equal "7x3", chosen(today.with(bottleneck: "cores"), *others[..0])
+    goals = [Goal.read("99% < 200ms")]
+    assert_equal "16x3", chosen(today, *others, goals:)
+  end
+
+  test "only a limit makes them fewer then, and no more than it has to" do
+    cells = [forecast("16x3", 1_000, bottleneck: "clients"), forecast("7x3", 1_000), forecast("7x5", 1_000)]
+    assert_equal "7x5", chosen(*cells, db_connections_count: 40)
+  end
+
   test "no more threads are chosen than the database takes connections" do
     cells = [forecast("1x5", 100), forecast("2x5", 150), forecast("4x2", 140)]
     assert_equal "4x2", chosen(*cells, db_connections_count: 9)

@@ -12,6 +12,16 @@ class ReportSummaryTest < TunerTest
     assert_equal %w[Found Recommended Predicted Proven Remarks], points(TuningFixture.tuning).keys
   end
 
+  test "a load with too few clients for the server is to be raised" do
+    limited = ->(bottleneck) {
+      sweep = TuningFixture.sweep
+      forecasts = sweep.forecasts.map { |forecast| forecast.with(bottleneck:) }
+      points(TuningFixture.tuning(sweep: sweep.with(forecasts:)))["Found"]
+    }
+    assert_includes limited["clients"], "By the model, the number of connections limits it: raise --connections to learn what the server bears."
+    refute_includes limited["gvl"], "--connections"
+  end
+
   test "without trust in the model nothing is recommended, and what was measured instead is told" do
     told = points(TuningFixture.tuning_without_trust.with(verdict: TuningFixture.verdict(other: "2x3")))
     assert_equal %w[Beware Found Recommended Proven Remarks], told.keys

@@ -66,7 +66,7 @@ module PumaTuner
       # @return [Predict::Forecast, nil] the one that meets goals and constraints for the least memory, then on the
       #   fewest cores; today's, where that costs no more; nil when nothing meets them
       def cheapest
-        found = in_order_of_price(allowed).first or return
+        found = in_order_of_price(ample).first or return
         (allowed.include?(today) && (price(today) <=> price(found)) <= 0) ? today : found
       end
 
@@ -86,11 +86,14 @@ module PumaTuner
       # @return [Predict::Forecast, nil] of those that meet the constraints
       def best
         @best ||= if open?
-          allowed.min_by { |cell| cell.p99_ns.value }
+          ample.min_by { |cell| cell.p99_ns.value }
         else
-          allowed.max_by { |cell| cell.throughput_per_s.value }
+          ample.max_by { |cell| cell.throughput_per_s.value }
         end
       end
+
+      # @return [Boolean] whether today's slots wait for clients, so that nothing is known of what they are for
+      def too_few_clients? = today.bottleneck == "clients"
 
       # @return [Boolean] whether requests arrive whatever the server does
       def open? = today.scenario.arrivals.open?
@@ -178,9 +181,17 @@ module PumaTuner
 
       private
 
+      # Where clients are too few for today's slots, all settings with as many slots as clients are as good as each
+      # other. Fewer slots than today's are then taken only as far as a limit demands it.
+      def ample
+        return allowed unless too_few_clients?
+        least_count = [today.topology.slots_count, *allowed.map { |cell| cell.topology.slots_count }.max].min
+        @ample ||= allowed.select { |cell| cell.topology.slots_count >= least_count }
+      end
+
       def wanted = @wanted ||= (allowed.include?(today) && !sure_gain?(best, today)) ? today : best
 
-      def near = @near ||= allowed.select { |cell| as_good?(cell, wanted, near_p99_ratio) }
+      def near = @near ||= ample.select { |cell| as_good?(cell, wanted, near_p99_ratio) }
 
       # What of equal ones the least is taken of.
       def cost(cell) = [cell.topology.slots_count, cell.memory_bytes || Float::INFINITY, cell.p99_ns.value]

@@ -18,8 +18,8 @@ module PumaTuner
       # @return [Array<Statement>]
       def statements
         advised = predicted(:advised, chosen) if chosen && !@choice.stay?
-        [*doubts, predicted(:today, @choice.today), advised, why, heaps_differ, *worse_with_more, rule_of_thumb,
-          constraints, load, assumed]
+        [*doubts, predicted(:today, @choice.today), advised, why, too_few_clients, heaps_differ, *worse_with_more,
+          rule_of_thumb, constraints, load, assumed]
           .compact.freeze
       end
 
@@ -55,10 +55,19 @@ module PumaTuner
 
       def why
         return if best.nil? || @choice.goals?
+        return if best == chosen && @choice.too_few_clients?
         return Statement.of(:none_better, open: @choice.open?, constrained: @constraints.any?) if best == chosen
         Statement.of(:little_better, open: @choice.open?, topology: best.topology, per_s: best.throughput_per_s,
           p99_ns: best.p99_ns, slots_count: best.topology.slots_count,
           instead_count: chosen.topology.slots_count, **not_more)
+      end
+
+      def too_few_clients
+        return unless @choice.too_few_clients?
+        slots_count = @choice.today.topology.slots_count
+        clients_count = @choice.today.scenario.arrivals.connections_count
+        Statement.of(:too_few_clients, slots_count:, clients_count:,
+          wanted_count: MostBorne::CLIENTS_PER_SLOT_COUNT * [slots_count, clients_count].max)
       end
 
       # What is best by its forecast is not taken for a reason that a reader must know.

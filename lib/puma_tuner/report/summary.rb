@@ -20,6 +20,9 @@ module PumaTuner
       LIMITS = {"threads" => "the number of threads", "gvl" => "the GVL", "cores" => "the cores",
                 "clients" => "the number of connections", "none" => "nothing"}.freeze
 
+      RAISE = "raise --connections to learn what the server bears"
+      private_constant :RAISE
+
       # @param contents [Contents]
       def initialize(contents)
         @contents = contents
@@ -75,8 +78,11 @@ module PumaTuner
         return "#{model}, there is no steady state: #{Statements.words(forecast.unsteady)}." unless forecast.steady?
         "#{model}, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} " \
           "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} " \
-          "it#{" at this rate" if forecast.bottleneck == "none"}."
+          "it#{" at this rate" if forecast.bottleneck == "none"}#{": #{RAISE}" if too_few_clients?}."
       end
+
+      # Where they are our own, and not the app's traffic.
+      def too_few_clients? = @contents.forecast_today.bottleneck == "clients" && @contents.observation.load
 
       def assumption
         what_if = @contents.sweep.what_if.to_a

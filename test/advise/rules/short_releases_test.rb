@@ -53,6 +53,15 @@ class ShortReleasesRuleTest < TunerTest
     assert_empty asked(chatty(12), saved: 100, fewer: {1 => 90, 2 => 101}, fewer_p99_ms: 80)
   end
 
+  test "nor where clients are too few for today's threads, whatever the forecast" do
+    fewer = ->(bottleneck) {
+      ask(Advise::Rules::ShortReleases, of: chatty(12), today: forecast("1x5", 100, bottleneck:)) do |what_if, settings|
+        forecast("1x5", (what_if || settings[:topology].threads_count != 2) ? 100 : 140)
+      end
+    }
+    assert_equal [1, 0], %w[gvl clients].map { |bottleneck| fewer[bottleneck].size }
+  end
+
   test "what to do, what it takes and how to go back are those of the calls' kind" do
     file, other, redis = %w[file io redis].map { |kind| asked(chatty(12, kind:)).first }
     assert_match(/small files .* in memory.* lines of a log/, file.change)

@@ -62,6 +62,13 @@ class TopologyRuleTest < TunerTest
     assert_equal "Go from 1x8 to 1x5: as many requests/s with 3 slots less", advice(forecast("1x8", 100), forecast("1x5", 99)).title
   end
 
+  test "clients that are too few for today's slots are named, with how many would do" do
+    advice = advice(forecast("16x3", 1_000, bottleneck: "clients"), forecast("7x3", 1_000, bottleneck: "clients"))
+    assert_equal "Stay with 16x3", advice.title
+    assert_includes advice.evidence, "10 connections can't keep today's 48 slots busy, so nothing is known of what these are for, " \
+      "and no fewer are advised. Raise `--connections`, to 96 or more, or name your load with `--at`."
+  end
+
   test "a setting with as many slots and a shorter tail promises the shorter tail" do
     assert_equal "Go from 1x4 to 2x2: as many requests/s, -30% p99", advice(forecast("1x4", 100), forecast("2x2", 101, p99_ms: 70)).title
   end

@@ -62,6 +62,11 @@ module PumaTuner
             "#{AdviceWords.duration(p99_ns)}, with #{Units.counted(slots_count, "slot")} " \
             "instead of #{instead_count}: #{AdviceWords.not_more(open:, **difference)}."
         },
+        too_few_clients: ->(slots_count:, clients_count:, wanted_count:) {
+          "#{Units.counted(clients_count, "connection")} can't keep today's #{Units.counted(slots_count, "slot")} " \
+            "busy, so nothing is known of what these are for, and no fewer are advised. Raise `--connections`, to " \
+            "#{wanted_count} or more, or name your load with `--at`."
+        },
         heaps_differ: ->(gc_ratio:, margin_ratio:) {
           "The app collects garbage for #{Units.percent(gc_ratio)} of its CPU. How much that is follows how full a " \
             "server's heap happens to be, and differs from start to start by more than a few threads make of it: of " \
