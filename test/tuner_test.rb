@@ -18,6 +18,21 @@ class TunerVariantsTest < TunerTest
     Tuner.new(plan, progress: nil).send(:variants_of, predicted, advice_list).map { |variant| [variant.name, variant.factors.fetch("topology")] }
   end
 
+  # @return [Integer] turns of a round of 1x5 and 2x3, which are predicted to take 300 and 500 MiB
+  def turns_count(**limit)
+    predicted = sweep(forecast("1x5", 100, memory_bytes: 300 << 20), forecast("2x3", 190, memory_bytes: 500 << 20))
+    plan = Tuner::Plan.new(**Tuner::Plan.members.to_h { |member| [member, nil] }, warmup_s: 1, trial_duration_s: 1, boot_limit_s: 1)
+    variants = %w[1x5 2x3].map { |text| Prove::Variant.new(name: text, factors: {"topology" => text}) }
+    Tuner.new(plan, progress: nil).send(:trial_times, variants, predicted, Advise::Constraints.new(**limit)).turns_count
+  end
+
+  test "servers that do not fit beside each other into the machine, or its container, run one at a time in the proof" do
+    fits, fits_not = [900, 700].map { |mib| %w[machine container].map { |by| turns_count(max_memory_bytes: mib << 20, memory_limited_by: by) } }
+    assert_equal [[1, 1], turns_count, turns_count], [fits_not, *fits]
+    assert_operator turns_count, :>, 1
+    assert_equal turns_count, turns_count(max_memory_bytes: 700 << 20), "what was asked for is about production"
+  end
+
   test "the recommended setting is proven beside today's" do
     assert_equal [%w[today 1x5], %w[recommended 2x7]], variants(error_ratio: 0.1)
   end

@@ -114,7 +114,7 @@ module PumaTuner
 
     # @return [Array(Predict::Sweep, Advise::AdviceList)]
     def advise(workload, machine, observation)
-      constraints = @plan.constraints.inside(observation.machine)
+      constraints = @plan.constraints.inside(observation.machine, elsewhere: @elsewhere)
       sweeper = sweeper(workload, machine, constraints.goals)
       arrivals = @plan.arrivals || workload.arrivals
       experience = Advise::Experience.new(known, today: observation.topology)
@@ -165,7 +165,7 @@ module PumaTuner
     def prove(tuning)
       return tuning.with(unproven: nil) if @plan.rounds_count.zero?
       return tuning.with(unproven: Unknown.of(:proof, :other_machine)) if @elsewhere
-      setup = setup(variants_of(tuning.sweep, tuning.advice_list), tuning.sweep)
+      setup = setup(variants_of(tuning.sweep, tuning.advice_list), tuning.sweep, tuning.advice_list.constraints)
       if @clock&.short?(PROOF_LEAST_S)
         return tuning.with(unproven: Unknown.of(:proof, :no_time_for_proof, left_s: [@clock.left_s, 0].max,
           wanted_s: setup.proof(time_limit_s: nil).expected_s))
@@ -192,9 +192,10 @@ module PumaTuner
 
     # The same app at other settings answers the same, whatever its pages look like; and nothing is checked out or
     # installed for it.
-    def setup(variants, sweep)
+    def setup(variants, sweep, constraints)
       Prove::Setup.served(variants, preparation: Prove::Preparation.new(variants:, command: @plan.command, folder: nil),
-        traffic: traffic(sweep), times: trial_times, looks: Prove::Looks.fixed(@plan.rounds_count),
+        traffic: traffic(sweep), times: trial_times(variants, sweep, constraints),
+        looks: Prove::Looks.fixed(@plan.rounds_count),
         metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) },
         bodies_may_differ: true, primary: primary(sweep), expectations: expectations(variants),
         time_limit_s: @clock&.left_s, seed: @plan.seed, command: @plan.repeat_with)
@@ -226,8 +227,12 @@ module PumaTuner
       Prove::Expectations.parse(measured_goals.map { |goal| "#{advised.name}: #{goal}" })
     end
 
-    def trial_times
-      Tuner.trial_times(warmup_s: @plan.warmup_s, duration_s: @plan.trial_duration_s, boot_limit_s: @plan.boot_limit_s)
+    # Servers that do not fit beside each other run one at a time.
+    def trial_times(variants, sweep, constraints)
+      times = Tuner.trial_times(warmup_s: @plan.warmup_s, duration_s: @plan.trial_duration_s,
+        boot_limit_s: @plan.boot_limit_s)
+      bytes = variants.sum { |variant| sweep.at(variant.topology)&.memory_bytes.to_i }
+      (constraints.unasked? && bytes > constraints.max_memory_bytes) ? times.with(turns_count: 1) : times
     end
 
     # Today's and what is proposed, and what else is to be measured; today's

@@ -92,6 +92,17 @@ class ChoiceTest < TunerTest
     assert_equal %w[2x5 1x9 2x9], allowed(*cells, max_memory_bytes: 1 << 30, memory_limited_by: "container")
   end
 
+  test "the machine's memory limits what would not fit, and is no constraint where all fits, or nobody knows" do
+    kept = ->(*cells) {
+      choice = Advise::Choice.new(sweep(*cells), Advise::Constraints.new(max_memory_bytes: 25, memory_limited_by: "machine"))
+      [choice.constraints.max_memory_bytes, choice.forecast.topology.to_s]
+    }
+    cells = [forecast("1x5", 100, memory_bytes: 10), forecast("2x5", 150, memory_bytes: 20), forecast("3x5", 200, memory_bytes: 30)]
+    assert_equal [25, "2x5"], kept[*cells]
+    assert_equal [nil, "2x5"], kept[*cells.first(2)]
+    assert_equal [nil, "3x5"], kept[*cells.map { |cell| cell.with(memory_bytes: nil) }]
+  end
+
   # @return [Array<String>]
   def allowed(*forecasts, **constraints)
     Advise::Choice.new(sweep(*forecasts), Advise::Constraints.new(**constraints)).allowed.map { |forecast| forecast.topology.to_s }

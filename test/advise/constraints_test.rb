@@ -10,15 +10,26 @@ class ConstraintsTest < TunerTest
 
   test "the container's limit holds where no other was asked for" do
     assert_equal Advise::Constraints.new(max_memory_bytes: 512 << 20, memory_limited_by: "container", db_connections_count: 5), Advise::Constraints.new(db_connections_count: 5).inside(facts(512 << 20))
-    [asked = Advise::Constraints.new(max_memory_bytes: 1), none = Advise::Constraints.new].zip([facts(512 << 20), facts(nil)]).each do |constraints, facts|
+    [asked = Advise::Constraints.new(max_memory_bytes: 1), none = Advise::Constraints.new].zip([facts(512 << 20), facts(nil).with(memory_bytes: nil)]).each do |constraints, facts|
       assert_equal constraints, constraints.inside(facts)
     end
     assert_equal ["option", nil], [asked.memory_limited_by, none.memory_limited_by]
   end
 
+  test "else what the machine's memory leaves for an app does, as the lower of the two, and none of a machine elsewhere" do
+    inside = ->(gib, limit = nil, **options) {
+      found = Advise::Constraints.new.inside(facts(limit).with(memory_bytes: gib << 30), **options)
+      [found.memory_limited_by, found.max_memory_bytes&.fdiv(1 << 30)&.round(2)]
+    }
+    assert_equal [["machine", 0.75], ["machine", 6.2], ["machine", 13.4], ["machine", 118.68], ["machine", 244.12]], [1, 8, 16, 128, 256].map(&inside)
+    assert_equal [["container", 5.0], ["machine", 6.2]], [inside[8, 5 << 30], inside[8, 8 << 30]]
+    assert_equal [[nil, nil], ["container", 5.0]], [inside[8, elsewhere: true], inside[8, 5 << 30, elsewhere: true]]
+  end
+
   test "they are told by who set them" do
     limited = Advise::Constraints.new(goals: [Goal.read("99% < 200ms")]).inside(facts(512 << 20))
     assert_equal "the container's memory limit of 512 MiB and 99% < 200 ms", limited.to_s
+    assert_equal "the machine's memory, 6349 MiB without what the rest of it needs", Advise::Constraints.new.inside(facts(nil)).to_s
     assert_equal "memory of at most 512 MiB", Advise::Constraints.new(max_memory_bytes: 512 << 20).to_s
   end
 

@@ -60,6 +60,13 @@ module PumaTuner
         @forecast ||= (goals? ? cheapest : worthwhile.min_by { |cell| cost(cell) }) || (today if today.steady?)
       end
 
+      # @return [Constraints] without the machine's memory, where nothing that was forecast is beyond it, or nobody
+      #   knows
+      def constraints
+        limited = !@constraints.of_machine? || !(memory_unknown? || all_fit?)
+        @kept ||= limited ? @constraints : @constraints.without_memory
+      end
+
       # @return [Boolean] whether there is anything to meet, and what is beyond it is of no use
       def goals? = @constraints.goals.any?
 
@@ -143,11 +150,11 @@ module PumaTuner
       end
 
       # @return [Array<Predict::Forecast>] those that meet the constraints
-      def allowed = @allowed ||= cells.select { |cell| @constraints.met_by?(cell, memory_bytes: most_bytes(cell)) }
+      def allowed = @allowed ||= cells.select { |cell| constraints.met_by?(cell, memory_bytes: most_bytes(cell)) }
 
       # @return [Array<Predict::Forecast>] those that keep to the limits, whether or not they meet goals
       def affordable
-        @affordable ||= cells.select { |cell| @constraints.affords?(cell, memory_bytes: most_bytes(cell)) }
+        @affordable ||= cells.select { |cell| constraints.affords?(cell, memory_bytes: most_bytes(cell)) }
       end
 
       def stay? = !forecast.nil? && forecast.topology == @sweep.today
@@ -180,6 +187,8 @@ module PumaTuner
       end
 
       private
+
+      def all_fit? = cells.all? { |cell| most_bytes(cell)&.<=(@constraints.max_memory_bytes) }
 
       # Where clients are too few for today's slots, all settings with as many slots as clients are as good as each
       # other. Fewer slots than today's are then taken only as far as a limit demands it.

@@ -62,6 +62,15 @@ class TopologyRuleTest < TunerTest
     assert_equal "Go from 1x8 to 1x5: as many requests/s with 3 slots less", advice(forecast("1x8", 100), forecast("1x5", 99)).title
   end
 
+  test "the machine's memory is told where something does not fit into it, and only there" do
+    cells = [forecast("1x5", 100, memory_bytes: 300 << 20), forecast("2x3", 150, memory_bytes: 500 << 20), forecast("3x3", 200, memory_bytes: 700 << 20)]
+    machine = {max_memory_bytes: 512 << 20, memory_limited_by: "machine"}
+    advice = advice(*cells, constraints: machine)
+    assert_equal topology("2x3"), advice.topology
+    assert_includes advice.evidence, "Kept to: the machine's memory, 512 MiB without what the rest of it needs; 2 of 3 topologies meet it. `--memory` sets another limit."
+    assert_equal [], advice(*cells.first(2), constraints: machine).evidence.grep(/machine's memory|constraints/)
+  end
+
   test "clients that are too few for today's slots are named, with how many would do" do
     advice = advice(forecast("16x3", 1_000, bottleneck: "clients"), forecast("7x3", 1_000, bottleneck: "clients"))
     assert_equal "Stay with 16x3", advice.title

@@ -17,9 +17,10 @@ module PumaTuner
         def call
           @sweep = sweep
           @choice = Choice.new(sweep, @constraints, with_more: method(:with_more))
+          @kept = @choice.constraints
           @chosen = @choice.forecast
           @today = @choice.today
-          evidence = Evidence.new(workload, sweep, @choice, @constraints)
+          evidence = Evidence.new(workload, sweep, @choice, @kept)
           return [to_bear_more(evidence) || nothing_to_recommend(evidence.statements)] unless @chosen
           unless sweep.trusted? || best_for_all_that?
             return [to_measure([*evidence.doubts, *evidence.constraints].freeze)]
@@ -83,7 +84,7 @@ module PumaTuner
         end
 
         def nothing_to_recommend(evidence)
-          remark(title: say(:no_topology, constraints: constraints(@constraints.any?),
+          remark(title: say(:no_topology, constraints: constraints(@kept.any?),
             arrivals: @today.scenario.arrivals.summary), evidence:, change: say(:something_larger),
             cost: say(:resources_or_work), undo: options(@today))
         end
@@ -131,13 +132,13 @@ module PumaTuner
             cost: say(:minutes), undo: say(:nothing_changed))
         end
 
-        def constraints(wanted) = (@constraints if wanted)
+        def constraints(wanted) = (@kept if wanted)
 
         def title
-          return say(:stay_unmet, today: @sweep.today, constraints: @constraints) unless @choice.best
+          return say(:stay_unmet, today: @sweep.today, constraints: @kept) unless @choice.best
           return say(:stay, today: @sweep.today) if @choice.stay?
           settings = {today: @sweep.today, advised: @chosen.topology}
-          return say(:go_cheapest, **settings, constraints: @constraints, **other_throughput) if @choice.goals?
+          return say(:go_cheapest, **settings, constraints: @kept, **other_throughput) if @choice.goals?
           return say(:go_to_steady, **settings) unless @today.steady?
           say(:go, **settings, constraints: constraints(!@choice.allowed.include?(@today)), **gain)
         end

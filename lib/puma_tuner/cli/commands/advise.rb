@@ -16,7 +16,8 @@ module PumaTuner
                     usual: "that of the recording"},
         path: {default: nil, usual: "those recorded"}, rounds: "12", warmup: "2", trial_duration: "4",
         output: {usual: "advice.json in the app's tmp/puma_tuner; tuning.json with --prove"},
-        memory: {usual: "the container's memory limit, where there is one"},
+        memory: {usual: "the container's memory limit, or the machine's memory " \
+          "without what the rest of it needs"},
         seeds: Predict::Sweeper::DEFAULT_SEEDS_COUNT.to_s,
         simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s
       example [
@@ -87,8 +88,9 @@ module PumaTuner
         app = forecast.app(beware, what_if: wanted.what_if)
         sweeper = forecast.sweeper(app, goals: wanted.slo)
         experience = Advise::Experience.new(known(app, options), today: app.workload.observed_topology)
-        sweep, list = Advise.call(app.workload, sweeper, scenarios(app, options, wanted, experience),
-          wanted.constraints.inside(app.facts), observation: app.observation) do |scenarios|
+        constraints = wanted.constraints.inside(app.facts, elsewhere: !wanted.cores.nil?)
+        sweep, list = Advise.call(app.workload, sweeper, scenarios(app, options, wanted, experience), constraints,
+          observation: app.observation) do |scenarios|
           progress.sweep(sweeper, scenarios)
         end
         [app, Tuning.new(command: Host::Masking.own_command, recorded_at: app.observation.started_at,

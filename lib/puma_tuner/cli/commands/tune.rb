@@ -14,7 +14,8 @@ module PumaTuner
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
         "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
         locks: true, cores: {usual: "this machine's; with another number nothing is proven"},
-        memory: {usual: "the container's memory limit, where there is one"},
+        memory: {usual: "the container's memory limit, or the machine's memory " \
+          "without what the rest of it needs"},
         output: {formerly: [:json]}, html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",

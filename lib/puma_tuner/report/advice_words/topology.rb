@@ -88,7 +88,7 @@ module PumaTuner
           all = Units.counted(all_count, "topology", "topologies")
           met = "#{met_count} of #{all} meet it#{SUPPOSED.fetch(supposed)}."
           kept = AdviceWords.constraints(constraints)
-          next "Asked for: #{kept}; #{met}" unless kept.of_container?
+          next "Asked for: #{kept}; #{met}" unless kept.unasked?
           "Kept to: #{kept}; #{met} `--memory` sets another limit."
         },
         other_load: ->(recorded:, arrivals:) {
