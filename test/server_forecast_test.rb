@@ -82,7 +82,7 @@ class ServerForecastMemoryTest < TunerTest
     ratio = Stats::Estimate.new(value: 0.8, low: 0.7, high: 0.9, level_ratio: 0.95, samples_count: 12)
     measured = Advise::Measured.new(rule: "topology", lines: {"config/puma.rb" => "threads 8, 8"}, topology: topology(worse), today: topology(today),
       metric: "throughput", ratio:, predicted: nil, outcome: :worse, measured_at: "2026-01-02T03:04:05Z")
-    Advise::ProofRecord.new.add(Predict::TrackRecord.app_key(command, endpoint_names), [measured], endpoint_names:)
+    Advise::ProofRecord.new.add(Predict::TrackRecord.app_key(observation.with(command:), endpoint_names), [measured], endpoint_names:)
   end
 
   test "what a proof showed to be worse is recommended no more, and told" do

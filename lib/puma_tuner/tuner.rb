@@ -69,7 +69,7 @@ module PumaTuner
       workload, machine = @plan.what_if ? @plan.what_if.apply(*@as_recorded) : @as_recorded
       @elsewhere = machine != @as_recorded.last
       @endpoint_names = recorded.endpoints.map(&:name)
-      @app_key = Predict::TrackRecord.app_key(observation.command, @endpoint_names)
+      @app_key = Predict::TrackRecord.app_key(observation, @endpoint_names)
       sweep, advice_list = advise(workload, machine, observation)
       tuning = keep(Tuning.new(command: @plan.repeat_with, recorded_at: observation.started_at, observation:, machine:,
         workload:, sweep:, advice_list:, verdict: nil, unproven: Unknown.of(:proof, :not_begun)))

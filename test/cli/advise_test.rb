@@ -117,7 +117,7 @@ class AdviseCommandTest < TunerTest
     ratio = Stats::Estimate.new(value: 0.9, low: 0.85, high: 0.95, level_ratio: 0.95, samples_count: 12)
     Advise::Measured.new(rule: advised.rule, lines: advised.lines, topology: advised.topology, today: topology("1x1"), metric: "throughput", ratio:,
       predicted: advised.throughput_ratio, outcome:, measured_at: "2026-01-02T03:04:05Z").tap do |measured|
-      key = Predict::TrackRecord.app_key("bundle exec puma", ["GET /articles/:id"])
+      key = Predict::TrackRecord.app_key(observation, ["GET /articles/:id"])
       Advise::ProofRecord.new(path("state/puma_tuner/proofs.json")).add(key, [measured])
     end
   end

@@ -58,7 +58,7 @@ class CliTest < TunerTest
   # What was measured of what was forecast, for the next forecasts of the same app; where others had the machine, nothing.
   def assert_checks_kept(tuning, path)
     return refute_path_exists(path) if !tuning.verdict.quiet? || tuning.observation.load.disturbed?
-    key = PumaTuner::Predict::TrackRecord.app_key(tuning.observation.command, tuning.workload.endpoints.map(&:name))
+    key = PumaTuner::Predict::TrackRecord.app_key(tuning.observation, tuning.workload.endpoints.map(&:name))
     checks = JSON.parse(File.read(path)).fetch("apps").fetch(key)
     assert_nil tuning.sweep.past_error
     assert_equal tuning.verdict.cells.map(&:topology).uniq.size, checks.count { |check| check.fetch("metric") == "throughput" }

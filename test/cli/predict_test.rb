@@ -118,7 +118,7 @@ class PredictCommandTest < TunerTest
   end
 
   test "earlier forecasts of the app tell how unsure these are" do
-    key = Predict::TrackRecord.app_key("bundle exec puma", ["GET /articles", "POST /orders"])
+    key = Predict::TrackRecord.app_key(observation, ["GET /articles", "POST /orders"])
     check = Predict::Check.of(scenario("1x5"), "throughput", estimate(100.0), estimate(120.0))
     Predict::TrackRecord.new(path("state/puma_tuner/forecasts.json")).add(key, [check])
     assert_in_delta Math.log(1.2), sweep_of.past_error.fetch("throughput"), 1e-9

@@ -3,7 +3,7 @@
 require "test_helper"
 require "tmpdir"
 
-# The command that starts an app, by where its Gemfile lies.
+# The command that starts an app, by where its Gemfile lies, and the name of its folder.
 class CommandTest < TunerTest
   include PumaTuner
 
@@ -57,5 +57,13 @@ class CommandTest < TunerTest
     assert_equal WITH_OURS, Host::Command.with_our_gems(File.join(@folder, "test/dummy/config.ru")).words[..-2]
   ensure
     ENV.delete(variable)
+  end
+
+  def folder_name(directory) = Host::Command.new(words: ["puma"], directory:, environment: {}).folder_name
+
+  test "releases of an app, the link to the newest, and the app's own folder have one name" do
+    assert_equal %w[shop], %w[/srv/shop /srv/shop/current /srv/shop/releases/20260102030405].map { |path| folder_name(path) }.uniq
+    assert_equal %w[blog releases], %w[/srv/blog /srv/releases].map { |path| folder_name(path) }
+    assert_equal File.basename(Dir.pwd), folder_name(".")
   end
 end

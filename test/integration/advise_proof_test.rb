@@ -76,7 +76,7 @@ class AdviseProofTest < TunerTest
   # What was disturbed says nothing.
   def assert_remembered(tuning, path)
     return refute_path_exists(path) if !tuning.verdict.quiet? || tuning.observation.load.disturbed?
-    key = Predict::TrackRecord.app_key(tuning.observation.command, tuning.workload.endpoints.map(&:name))
+    key = Predict::TrackRecord.app_key(tuning.observation, tuning.workload.endpoints.map(&:name))
     assert_equal tuning.checks.filter_map(&:measured), Advise::ProofRecord.new(path).of(key)
   end
 end

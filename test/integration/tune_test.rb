@@ -66,7 +66,7 @@ class TuneTest < TunerTest
     measured = PumaTuner::Advise::Measured.new(**words, **%i[topology today].to_h { |name| [name, PumaTuner::Topology.parse(words[name])] },
       metric: "throughput", ratio: PumaTuner::Stats::Estimate.new(value: 0.8, low: 0.7, high: 0.9, level_ratio: 0.95, samples_count: 12), predicted: nil,
       outcome: :worse, measured_at: "2026-01-02T03:04:05Z")
-    key = PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation.command, tuning(app).observation.endpoints.map(&:name))
+    key = PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation, tuning(app).observation.endpoints.map(&:name))
     PumaTuner::Advise::ProofRecord.new(File.join(app.folder, "state/puma_tuner/proofs.json")).tap { |record| record.add(key, [measured]) }
   end
 
@@ -77,13 +77,14 @@ class TuneTest < TunerTest
       words = ["--rounds", "0", "--workers", "1"]
       tune(app, *words)
       assert_equal %w[1x1 1x2 1x3], forecast(app)
+      assert_equal File.basename(app.folder), tuning(app).observation.folder
       record = remember(app)
       tune(app, *words)
       assert_equal [%w[1x1 1x2], %w[1x3]], [forecast(app), tuning(app).advice_list.withheld.map { |one| one.topology.to_s }]
       result = tune(app, *words, "--forget")
       assert_equal %w[1x1 1x2 1x3], forecast(app)
       assert_match(/^puma_tuner: forgotten what proofs showed of 1 piece of advice for this app$/, result.err)
-      assert_empty record.of(PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation.command, %w[/sleep]))
+      assert_empty record.of(PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation, %w[/sleep]))
     end
   end
 

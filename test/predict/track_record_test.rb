@@ -92,11 +92,22 @@ class TrackRecordTest < TunerTest
     assert_empty Predict::Check.all(made, {"throughput" => estimate(0.0)})
   end
 
-  test "apps are told apart by their command and their endpoints" do
-    key = ->(*arguments) { Predict::TrackRecord.app_key(*arguments) }
-    assert_equal key.call("puma", %w[a b]), key.call("puma", %w[b a])
-    refute_equal key.call("puma", %w[a b]), key.call("puma -t 5", %w[a b])
-    refute_equal key.call("puma", %w[a b]), key.call("puma", %w[a])
+  # @return [String]
+  def key(endpoint_names, command: "puma", folder: "shop", environment: "production")
+    server = observation.server.with(rack_environment: environment)
+    Predict::TrackRecord.app_key(observation.with(command:, folder:, server:), endpoint_names)
+  end
+
+  test "apps are told apart by their command, their endpoints and their environment" do
+    assert_equal key(%w[a b]), key(%w[b a])
+    refute_equal key(%w[a b]), key(%w[a b], command: "puma -t 5")
+    refute_equal key(%w[a b]), key(%w[a])
+    refute_equal key(%w[a b]), key(%w[a b], environment: "development")
+  end
+
+  test "one endpoint, as any app has it, is told apart by the app's folder, too, and several are an app in any folder" do
+    refute_equal key(%w[/]), key(%w[/], folder: "blog")
+    assert_equal key(%w[/ /login]), key(%w[/ /login], folder: "shop-2")
   end
 
   test "the place is the user's state folder" do

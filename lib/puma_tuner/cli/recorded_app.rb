@@ -19,7 +19,7 @@ module PumaTuner
 
       # @param workload [Model::Workload] as it was recorded
       def self.key(observation, workload)
-        Predict::TrackRecord.app_key(observation.command, workload.endpoints.map(&:name))
+        Predict::TrackRecord.app_key(observation, workload.endpoints.map(&:name))
       end
 
       class << self

@@ -43,6 +43,12 @@ module PumaTuner
         Gem.ruby
       end
 
+      # Below it, an app's releases and the link to the newest lie side by side, as Capistrano has them.
+      const_set(:RELEASE, %r{/(?:releases/[^/]+|current)\z})
+
+      # @return [String] the last name of the folder's path, or of what the folder is a release of
+      def folder_name = File.basename(File.expand_path(directory).sub(self.class::RELEASE, ""))
+
       # @return [String] to show and to keep, without what may be secret
       def to_s = Masking.words(words).map { |word| (word == Gem.ruby) ? "ruby" : word }.join(" ")
     end

@@ -9,10 +9,12 @@ module PumaTuner
     class Collector
       # @param server [Host::ServerProcess] started with the probe
       # @param command [String] for the record
+      # @param folder [String, nil] for the record, see Host::Command#folder_name
       # @param lanes [Boolean] whether it is recorded, at the window's beginning, what each thread does when
-      def initialize(server, command:, lanes: false)
+      def initialize(server, command:, folder: nil, lanes: false)
         @server = server
         @command = command
+        @folder = folder
         @lanes = lanes
         @ledgers = Probe::Ledgers.of_run(server.directory)
         @meter = Host::SignalQuery.new(server.directory)
@@ -41,7 +43,8 @@ module PumaTuner
         account = Probe::Account.new(@before, @after)
         ensure_served(account)
         processes = processes(account)
-        Probe::Observation.new(started_at: @started_at.utc.iso8601, duration_ns:, command: @command, load:,
+        Probe::Observation.new(started_at: @started_at.utc.iso8601, duration_ns:, command: @command,
+          folder: @folder, load:,
           way_in: facts["way_in"], topology: @server.topology,
           min_threads_count: @server.announcement["min_threads_count"],
           server: Probe::ServerFacts.from_document(facts["server"]), machine: @machine,

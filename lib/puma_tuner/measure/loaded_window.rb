@@ -92,7 +92,7 @@ module PumaTuner
 
       # @return [Observation]
       def window(server, traffic, duration_s, lanes: false, remarks: [])
-        collector = Collector.new(server, command: @command.to_s, lanes:)
+        collector = Collector.new(server, command: @command.to_s, folder: @command.folder_name, lanes:)
         collector.begin_window
         outcome, taken_ratio = beside_others(server) { traffic.send_to(server.url, duration_s:) }
         outcome.ensure_expected_responses { server.log_tail }

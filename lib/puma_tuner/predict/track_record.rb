@@ -14,14 +14,18 @@ module PumaTuner
       # @return [String]
       def self.default_path = StateFile.path("forecasts.json")
 
-      # No folder is in it: a release in a new folder and a second checkout are the same app. Two apps that share their
-      # command and every endpoint would be one, as only the smallest do (`puma config.ru` that serves `GET /` alone).
+      # Several endpoints tell an app, wherever it lies: a release in a new folder and a second checkout are the same
+      # one. A single endpoint does not, as `/` is what is sent to any app without a word about it; there the name of
+      # the folder belongs to it, which releases share (see Host::Command#folder_name). In another environment an app
+      # is another one, with its code reloaded and its caches off.
       #
-      # @param command [String] that serves the app
-      # @param endpoint_names [Array<String>]
+      # @param observation [Probe::Observation]
+      # @param endpoint_names [Array<String>] of its workload
       # @return [String] tells apps apart
-      def self.app_key(command, endpoint_names)
-        Digest::SHA256.hexdigest(JSON.generate([command, endpoint_names.sort]))[0, 16]
+      def self.app_key(observation, endpoint_names)
+        folder = observation.folder if endpoint_names.size < 2
+        facts = [observation.command, endpoint_names.sort, observation.server.rack_environment, folder]
+        Digest::SHA256.hexdigest(JSON.generate(facts))[0, 16]
       end
 
       # @param log_ratios [Hash{String => Array<Float>}] of checks, by metric: ln(measured / forecast)

@@ -72,7 +72,8 @@ module PumaTuner
         server_options = {bind: nil, measure: true, meter: true, locks: locks == true, echo: err,
                           boot_limit_s: boot_limit}
         Host::ServerProcess.run(command, **server_options) do |server|
-          collector = Measure::Collector.new(server, command: command.to_s, lanes:)
+          collector = Measure::Collector.new(server, command: command.to_s, folder: command.folder_name,
+            lanes:)
           collector.begin_window
           err.puts("puma_tuner: measuring #{duration ? "for #{duration} s" : "until Ctrl-C"}")
           wait_for_end(server, duration)

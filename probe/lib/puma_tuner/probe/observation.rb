@@ -155,18 +155,19 @@ module PumaTuner
     # part_load: the same server a moment later, under an open loop of a part of what it bore, an Observation without
     #   companions; nil where it was not recorded
     # lanes: what each thread did when, for a short while of the window; nil when nobody asked for it
+    # folder: the name of the app's folder; nil where nobody knows
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
-      :locks, :fingerprint, :companions, :part_load, :lanes,
-      kind: :observation, added: %i[locks fingerprint companions part_load lanes],
+      :locks, :fingerprint, :companions, :part_load, :lanes, :folder,
+      kind: :observation, added: %i[locks fingerprint companions part_load lanes folder],
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation],
                fingerprint: Fingerprint, companions: [:itself], part_load: :itself, lanes: [ProcessLanes]}) do
-      def initialize(locks: nil, fingerprint: nil, companions: nil, part_load: nil, lanes: nil, **fields)
+      def initialize(locks: nil, fingerprint: nil, companions: nil, part_load: nil, lanes: nil, folder: nil, **fields)
         super(locks:, fingerprint: fingerprint || {}.freeze, companions: companions || [].freeze, part_load:, lanes:,
-              **fields)
+              folder:, **fields)
       end
 
       # @return [String, nil] why all that needs the extension is missing; nil where it is not
