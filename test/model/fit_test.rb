@@ -53,6 +53,15 @@ class FitTest < TunerTest
     assert_nil unknown(unaccounted.call(nil), :budget)
   end
 
+  test "of a server in development it is unknown what one in production would do, and forecasts say so" do
+    limits = %w[development production].map do |rack_environment|
+      fitted = Model::WorkloadFit.workload(observation.then { |one| one.with(server: one.server.with(rack_environment:)) })
+      Report::Unknowns.of(Predict::Limits.of(fitted, machine)).fetch("environment", nil)
+    end
+    assert_match(/\Arecorded in development, .* set RAILS_ENV=production/, limits.first)
+    assert_nil limits.last
+  end
+
   test "overhead is what the serving processes computed beyond the requests" do
     endpoints = [endpoint_observation(requests_count: 100, budget: {cpu_ns: 150 * MS, gc_ns: 50 * MS})]
     processes = [process_observation(role: "master", cpu_ns: 900 * MS), process_observation(role: "worker", worker_index: 0, cpu_ns: 104 * MS),

@@ -22,6 +22,14 @@ class ReportSummaryTest < TunerTest
     refute_includes limited["gvl"], "--connections"
   end
 
+  test "a server in development is told before its figures are believed, in every part of the report" do
+    observation = TuningFixture.observation.then { |one| one.with(server: one.server.with(rack_environment: "development")) }
+    told = "Recorded in development, where code is reloaded and more is logged; for figures of production set RAILS_ENV=production (without Rails RACK_ENV)."
+    assert_includes points(TuningFixture.tuning(observation:))["Found"], told
+    assert_operator PumaTuner::Report.render(TuningFixture.tuning(observation:), format: :markdown).scan("Recorded in development, where").size, :>=, 2
+    refute_includes PumaTuner::Report.render(TuningFixture.tuning, format: :markdown), "development"
+  end
+
   test "without trust in the model nothing is recommended, and what was measured instead is told" do
     told = points(TuningFixture.tuning_without_trust.with(verdict: TuningFixture.verdict(other: "2x3")))
     assert_equal %w[Beware Found Recommended Proven Remarks], told.keys

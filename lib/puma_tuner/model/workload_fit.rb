@@ -46,6 +46,7 @@ module PumaTuner
       def workload
         refuse_too_few_traces
         refuse_unaccounted_budget
+        unknown(:environment, :development) if @observation.server.rack_environment == "development"
         Workload.new(endpoints:, overhead_cpu_ns:, tail_cpu_ns:, timeslice_ms: @observation.server.thread_timeslice_ms,
           arrivals:, memory:, **observed, puma_version: @observation.server.puma_version,
           puma_features: @observation.server.puma_features, ruby_version: @observation.server.ruby_version, costs:,

@@ -6,7 +6,7 @@ module PumaTuner
     module Limits
       # A forecast is made of these; what a model does not know of memory and of the recording's own latencies does not
       # limit it.
-      FIELDS = %i[arrivals budget overhead_cpu_ns tail_cpu_ns endpoint mean_gc_ns].freeze
+      FIELDS = %i[environment arrivals budget overhead_cpu_ns tail_cpu_ns endpoint mean_gc_ns].freeze
 
       # @param workload [Model::Workload]
       # @param machine [Model::Machine]

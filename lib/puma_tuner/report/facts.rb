@@ -52,6 +52,12 @@ module PumaTuner
           "#{" with #{@observation.topology}" if @observation.topology}"
       end
 
+      # @return [String, nil] that figures are not production's
+      def development
+        return unless @observation.server.rack_environment == "development"
+        Unknowns.reason(Unknown.of(:environment, :development)).sub(/\A./, &:upcase)
+      end
+
       # @return [String, nil] at which settings, where at several
       def recorded
         others = @observation.companions.map { |companion| companion.topology.to_s }
@@ -109,7 +115,7 @@ module PumaTuner
         of_companions = @observation.companions.flat_map do |companion|
           remarks_of(companion.load).map { |remark| "At #{companion.topology}: #{remark}" }
         end
-        [*remarks_of(@observation.load), *of_companions]
+        [*development, *remarks_of(@observation.load), *of_companions]
       end
 
       def remarks_of(load)

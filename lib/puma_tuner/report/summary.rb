@@ -66,7 +66,7 @@ module PumaTuner
         [
           "#{facts.counted} in #{Units.duration(observation.duration_ns)}#{topology}: " \
             "#{Figures.list(facts.rates)}.",
-          ("#{facts.recorded}." if facts.recorded),
+          *[facts.recorded, facts.development].compact.map { |sentence| "#{sentence}." },
           ("Of their time, #{Figures.list(parts)}." if parts.any?),
           limit
         ].compact.join(" ")

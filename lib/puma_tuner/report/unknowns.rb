@@ -41,6 +41,8 @@ module PumaTuner
         other_machine: "the advice is for a machine with other cores than this one; run it there for a proof",
         interrupted: "it was interrupted before its first round",
         # Of a model.
+        development: "recorded in development, where code is reloaded and more is logged; for figures of production " \
+          "set RAILS_ENV=production (without Rails RACK_ENV)",
         unaccounted: ->(ratio:) {
           "for #{Units.percent(ratio)} of the requests the breakdown is off from the wall time by more than 1%: " \
             "whatever is computed from it is as uncertain"
