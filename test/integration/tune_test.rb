@@ -105,6 +105,19 @@ class TuneTest < TunerTest
     end
   end
 
+  test "what was recorded before something failed is kept, and can be gone on from" do
+    ServedApp.open do |app|
+      result = tune(app, "--rounds", "0", "--slo", "GET /slepp: 90% < 1s")
+      assert_equal 2, result.code, result.err
+      assert_match(/the recording has no endpoint "GET \/slepp"/, result.err)
+      kept = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/failed.json"), :observation)
+      assert_equal ["1x1", true], [kept.topology.to_s, kept.requests_count > 40]
+      assert_match(%r{`puma_tuner advise \S+/failed.json` goes on from it}, result.err)
+      again = puma_tuner("advise", "tmp/puma_tuner/failed.json", "--threads", "1", "--workers", "1", folder: app.folder, environment: environment(app))
+      assert_equal 0, again.code, again.err
+    end
+  end
+
   test "a recommendation whose server fails is told as predicted, with the reason, and all else is kept" do
     ServedApp.open(rackup: FAILS_IN_A_WORKER) do |app|
       result = tune(app, "--rounds", "6", "--threads", "1")

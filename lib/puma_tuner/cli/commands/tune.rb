@@ -37,6 +37,9 @@ module PumaTuner
       rescue Interrupt
         save_unfinished(kept || [], output, html, path: -> { Results.path(nil, "interrupted.json", err:, **options) })
         exit(130)
+      rescue
+        save_recording(kept&.last, path: -> { Results.path(nil, "failed.json", err:, **options) })
+        raise
       end
 
       private
@@ -75,6 +78,17 @@ module PumaTuner
       end
 
       def beware = ->(text) { err.puts("puma_tuner: #{text}") }
+
+      # It took its time to record, and a misspelt goal may be all that was wrong. Of a Tuning there are files already.
+      def save_recording(found, path:)
+        return unless found.is_a?(Probe::Observation)
+        path = path.call
+        Document.write(found, path)
+        err.puts("puma_tuner: what was recorded is saved; `puma_tuner advise #{path}` goes on from it, and " \
+          "`puma_tuner report #{path}` shows it")
+      rescue UsageError => error
+        err.puts("puma_tuner: what was recorded can't be saved: #{error.message}")
+      end
 
       # The results from before Ctrl-C are worth keeping; the later stages can go on from an observation.
       def save_unfinished(kept, output, html, path:)
