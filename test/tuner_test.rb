@@ -18,6 +18,27 @@ class TunerVariantsTest < TunerTest
     Tuner.new(plan, progress: nil).send(:variants_of, predicted, advice_list).map { |variant| [variant.name, variant.factors.fetch("topology")] }
   end
 
+  # @return [Tuner]
+  def tuner(**fields)
+    traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count: 4, seed: 1)
+    command = Host::Command.new(words: ["puma"], directory: "/", environment: {})
+    Tuner.new(Tuner::Plan.new(**Tuner::Plan.members.to_h { |member| [member, nil] }, traffic:, command:, rounds_count: 6, warmup_s: 1, trial_duration_s: 1,
+      boot_limit_s: 1, seed: 1, constraints: Advise::Constraints.new, **fields), progress: nil)
+  end
+
+  test "what may differ is passed on to the proof, and how many requests are simulated to the forecasts" do
+    allowed = Prove::Factors.allowed(["gem rack"])
+    variants = %w[1x5 2x3].map { |text| Prove::Variant.new(name: text, factors: {"topology" => text}) }
+    predicted = sweep(forecast("1x5", 100), forecast("2x3", 190))
+    assert_equal allowed, tuner(allowed:).send(:setup, variants, predicted, Advise::Constraints.new).plan.allowed
+    sweeper = ->(goals) {
+      tuner = tuner(simulated_requests: 20_000, track_record: Predict::TrackRecord.new("/nowhere"))
+      tuner.send(:sweeper, workload, machine, goals)
+    }
+    goals = [Goal.read("90% < 1s")]
+    assert_equal [20_000], [[], goals].map { |some| sweeper[some].call([]).requests_count }.uniq
+  end
+
   # @return [Integer] turns of a round of 1x5 and 2x3, which are predicted to take 300 and 500 MiB
   def turns_count(**limit)
     predicted = sweep(forecast("1x5", 100, memory_bytes: 300 << 20), forecast("2x3", 190, memory_bytes: 500 << 20))

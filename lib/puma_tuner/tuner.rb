@@ -10,11 +10,15 @@ module PumaTuner
     # takes; locks: whether they are watched while it is recorded; arrivals: Model::Arrivals that goals are about and
     # the proof sends, nil: the recording's; proof_record: an Advise::ProofRecord, of what proofs of advice showed, nil:
     # nothing is known or kept; forget: whether these are forgotten first; what_if: Predict::WhatIf, of the machine that
-    # is advised for, nil: this one. Of another one nothing is proven.
+    # is advised for, nil: this one. Of another one nothing is proven. allowed: what may differ between the servers of
+    # the proof, see Prove::DeclarationCheck; simulated_requests: how many in each simulation.
     Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
       :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
-      :time_limit_s, :locks, :arrivals, :proof_record, :forget, :what_if) do
-      def initialize(locks: true, arrivals: nil, proof_record: nil, forget: false, what_if: nil, **fields) = super
+      :time_limit_s, :locks, :arrivals, :proof_record, :forget, :what_if, :allowed, :simulated_requests) do
+      def initialize(locks: true, arrivals: nil, proof_record: nil, forget: false, what_if: nil, allowed: [],
+        simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT, **fields)
+        super
+      end
     end
 
     # Recording, at all settings, may take this share of the time that is given.
@@ -134,7 +138,7 @@ module PumaTuner
     end
 
     def sweeper(workload, machine, goals)
-      requests_count = Predict::Sweeper::DEFAULT_REQUESTS_COUNT
+      requests_count = @plan.simulated_requests
       requests_count = [requests_count, Predict::CapacitySearch::REQUESTS_COUNT].max if goals.any?
       Predict::Sweeper.new(workload:, machine:, seed: @plan.seed, requests_count:, goals:,
         past_error: @plan.track_record.past_error(@app_key), what_if: @plan.what_if.to_a,
@@ -197,7 +201,7 @@ module PumaTuner
         traffic: traffic(sweep), times: trial_times(variants, sweep, constraints),
         looks: Prove::Looks.fixed(@plan.rounds_count),
         metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) },
-        bodies_may_differ: true, primary: primary(sweep), expectations: expectations(variants),
+        bodies_may_differ: true, allowed: @plan.allowed, primary: primary(sweep), expectations: expectations(variants),
         time_limit_s: @clock&.left_s, seed: @plan.seed, command: @plan.repeat_with)
     end
 

@@ -8,7 +8,7 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed,
-        :settings, :single_recording, :check, :slo, :at, :db_connections, :forget,
+        :settings, :single_recording, :check, :slo, :at, :db_connections, :forget, :allow,
         connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
@@ -16,6 +16,7 @@ module PumaTuner
         locks: true, cores: {usual: "this machine's; with another number nothing is proven"},
         memory: {usual: "the container's memory limit, or the machine's memory " \
           "without what the rest of it needs"},
+        simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s,
         output: {formerly: [:json]}, html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",
@@ -63,7 +64,7 @@ module PumaTuner
       end
 
       def plan_of(duration:, warmup:, rounds:, trial_duration:, today:, check:, time:, boot_limit:, seed:, calibrate:,
-        locks:, forget:, **options)
+        locks:, forget:, allow:, simulated_requests:, **options)
         wanted = Options::Goals.from(options)
         Tuner::Plan.new(
           command: Options::App.from(options).command, traffic: Options::Traffic.from({seed:, **options}).traffic,
@@ -72,6 +73,7 @@ module PumaTuner
           constraints: wanted.constraints, arrivals: (wanted.arrivals(nil) if wanted.at),
           warmup_s: warmup, duration_s: duration, rounds_count: rounds, trial_duration_s: trial_duration,
           boot_limit_s: boot_limit, seed:, forget:, what_if: Predict::WhatIf.parse(wanted.what_if),
+          allowed: Prove::Factors.allowed(allow.to_a), simulated_requests:,
           repeat_with: Host::Masking.own_command, calibrate:, locks:, time_limit_s: time,
           track_record: Predict::TrackRecord.new(say: beware), proof_record: Advise::ProofRecord.new(say: beware)
         )
