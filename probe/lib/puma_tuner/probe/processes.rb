@@ -46,31 +46,44 @@ module PumaTuner
       end
 
       # Returns how long threads have waited for a core so far, by the kernel's count.
-      # @return [Hash{String => Integer}] thread name (its first 15 bytes) to nanoseconds; those of one name added up
+      # @return [Hash{Integer => Array(String, Integer)}] by the kernel's id of a thread: its name (the first 15 bytes),
+      #   and nanoseconds
       def run_queue_wait_ns(pid)
-        Dir["/proc/#{pid}/task/*"].each_with_object(Hash.new(0)) do |task, waits|
-          waits[read("#{task}/comm").chomp] += read("#{task}/schedstat").split[1].to_i
+        Dir["/proc/#{pid}/task/*"].to_h do |task|
+          [File.basename(task).to_i, [read("#{task}/comm").chomp, read("#{task}/schedstat").split[1].to_i]]
         end
       end
 
       # @param pids [Array<Integer>]
-      # @return [Hash{Integer => Hash{String => Integer}}] the same of each process that may be looked at
+      # @return [Hash{Integer => Hash}] the same of each process that may be looked at
       def run_queue_waits(pids)
         pids.select(&:positive?).to_h { |pid| [pid, run_queue_wait_ns(pid)] }.reject { |_, waits| waits.empty? }
       end
 
+      # Threads are told apart by their ids: Puma gives the name of a thread that has ended to a later one, whose wait
+      # begins at 0.
+      #
       # @param pids [Array<Integer>]
-      # @param before [Hash{Integer => Hash{String => Integer}}] what this gave earlier
-      # @return [Hash{Integer => Hash{String => Integer}}] how much longer it is since
+      # @param before [Hash{Integer => Hash}] what run_queue_waits gave earlier
+      # @return [Hash{Integer => Hash{String => Integer}}] by process and thread name, how much longer it is since;
+      #   those of one name added up
       def run_queue_waits_since(before, pids)
-        run_queue_waits(pids).to_h do |pid, waits|
-          [pid, waits.to_h { |name, ns| [name, ns - before.fetch(pid, {}).fetch(name, 0)] }]
+        run_queue_waits(pids).to_h do |pid, threads|
+          earlier = before.fetch(pid, {})
+          grown = threads.map { |id, (name, ns)| [name, grown_ns(ns, earlier.dig(id, 1))] }
+          [pid, grown.group_by(&:first).transform_values { |same| same.sum(&:last) }]
         end
       end
 
+      # What is less than before is another thread's, to which the kernel gave the same id.
+      def grown_ns(ns, before_ns) = (before_ns && before_ns <= ns) ? ns - before_ns : ns
+      private_class_method :grown_ns
+
       # @param pids [Array<Integer, String>]
-      # @return [Integer, nil] the same of all their threads; nil without /proc
-      def run_queue_wait_sum_ns(pids) = (pids.sum { |pid| run_queue_wait_ns(pid).values.sum } if told?)
+      # @return [Integer, nil] of all their threads together; nil without /proc
+      def run_queue_wait_sum_ns(pids)
+        pids.sum { |pid| run_queue_wait_ns(pid).values.sum(&:last) } if told?
+      end
 
       # @return [Boolean] whether the process is there and no zombie, as far as it can be told without /proc
       def alive?(pid)

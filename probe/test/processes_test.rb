@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class ProcessesTest < TunerTest
+  include PumaTuner::Probe
+
+  NAME = "of one name"
+
+  def teardown = @threads.to_a.each(&:kill).each(&:join)
+
+  # A thread that has taken so many short naps, each of which it may wait after, and now sleeps.
+  def sleeper(naps_count)
+    done = Queue.new
+    thread = Thread.new do
+      naps_count.times { sleep 0.0001 }
+      done << true
+      Thread.stop
+    end
+    thread.name = NAME
+    (@threads ||= []) << thread
+    done.pop
+    Thread.pass until File.read("/proc/self/task/#{thread.native_thread_id}/comm").chomp == NAME
+    thread
+  end
+
+  def kernel_ns(thread) = File.read("/proc/self/task/#{thread.native_thread_id}/schedstat").split[1].to_i
+
+  # The kernel counts on meanwhile.
+  def assert_waited(before)
+    low_ns = yield
+    waited_ns = Processes.run_queue_waits_since(before, [Process.pid]).fetch(Process.pid).fetch(NAME)
+    assert_includes low_ns..yield, waited_ns
+  end
+
+  test "a thread that has the name of one that has ended has waited for as long as itself" do
+    stays, ends = sleeper(20), sleeper(500)
+    before = Processes.run_queue_waits([Process.pid])
+    earlier_ns = before.fetch(Process.pid).transform_values(&:last)
+    ends.kill.join
+    later = sleeper(1)
+    assert_waited(before) do
+      [stays, later].sum { |thread| kernel_ns(thread) - earlier_ns.fetch(thread.native_thread_id, 0) }
+    end
+  end
+
+  test "an id that the kernel gives once more begins at 0" do
+    thread = sleeper(1)
+    assert_waited({Process.pid => {thread.native_thread_id => [NAME, kernel_ns(thread) + 10**15]}}) { kernel_ns(thread) }
+  end
+
+  test "the waits of all threads of a name add up, and those of all names" do
+    threads = Array.new(2) { sleeper(20) }
+    assert_waited({}) { threads.sum { |thread| kernel_ns(thread) } }
+    assert_operator threads.sum { |thread| kernel_ns(thread) }, :<=, Processes.run_queue_wait_sum_ns(["self"])
+  end
+end
