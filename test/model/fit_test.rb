@@ -164,20 +164,19 @@ class FitTest < TunerTest
     assert unknown(workload, :observed_p99_ns)
   end
 
+  # @param jobs [Array<Probe::EndpointObservation>] in the same processes
+  # @param budget [Hash] of a second at 2x5 on four cores
+  def busy(traces: [trace("held", 2, "io", 8)] * 40, jobs: [], **budget)
+    endpoints = [endpoint_observation(traces:, budget:)]
+    recording = observation(load: nil, topology: topology("2x5"), duration_ns: 1_000 * MS, endpoints:)
+    Model::WorkloadFit.workload(recording.with(jobs:, budget: (endpoints + jobs).map(&:budget).reduce(:+)))
+  end
+
   test "without a load of ours, a server that keeps requests waiting has clients who wait, and no rate" do
-    queued = lambda do |ms|
-      recording = observation(load: nil, duration_ns: 1_000 * MS, endpoints: [endpoint_observation(requests_count: 40)])
-      Model::WorkloadFit.workload(recording.with(budget: Probe::Budget.zero.with(wall_ns: 6_000 * MS, queue_ns: ms * MS)))
-    end
+    queued = ->(ms) { busy(wall_ns: 6_000 * MS, queue_ns: ms * MS) }
     assert_equal Model::Arrivals.closed(6), queued.call(4_000).arrivals
     assert_equal :saturated, unknown(queued.call(4_000), :arrivals).cause
     assert_equal Model::Arrivals.open(40.0), queued.call(2_000).arrivals
-  end
-
-  # @param budget [Hash] of a second at 2x5 on four cores
-  def busy(traces: [trace("held", 2, "io", 8)] * 40, **budget)
-    recording = observation(load: nil, topology: topology("2x5"), duration_ns: 1_000 * MS, endpoints: [endpoint_observation(traces:)])
-    Model::WorkloadFit.workload(recording.with(budget: Probe::Budget.zero.with(**budget)))
   end
 
   test "without a load of ours, a server whose threads are never free has clients who wait, too" do
@@ -194,6 +193,24 @@ class FitTest < TunerTest
     native = [trace("held", 2, "compute", 8, cpu_ms: 10)] * 40
     assert_equal Model::Arrivals.open(40.0), used.call(3_600, traces: native)
     assert_equal Model::Arrivals.closed(6), used.call(3_601, traces: native)
+  end
+
+  # A job of a process that serves as well: no queue of Puma's is its own.
+  def job(**budget)
+    endpoint_observation(name: "SendMail", traces: []).then { |one| one.with(budget: one.budget.with(queue_ns: nil, **budget)) }
+  end
+
+  test "jobs in the same processes take no pool threads, and no place in Puma's queue, but the same cores" do
+    waiting = {wall_ns: 6_000 * MS, queue_ns: 4_000 * MS}
+    assert_equal Model::Arrivals.open(40.0), busy(wall_ns: 6_000 * MS, jobs: [job(wall_ns: 9_000 * MS)]).arrivals
+    assert_equal Model::Arrivals.closed(6), busy(**waiting, jobs: [job(wall_ns: 9_000 * MS)]).arrivals
+    assert_equal Model::Arrivals.open(40.0), busy(wall_ns: 9_000 * MS, queue_ns: 1_000 * MS, jobs: [job(wall_ns: 1_000 * MS)]).arrivals
+    assert_equal Model::Arrivals.closed(6), busy(wall_ns: 6_000 * MS, cpu_ns: 900 * MS, jobs: [job(wall_ns: 1_000 * MS, cpu_ns: 901 * MS)]).arrivals
+  end
+
+  test "what requests were seen to spend, against which forecasts are checked, has nothing of jobs" do
+    recorded = ->(*jobs) { busy(wall_ns: 400 * MS, io_ns: 320 * MS, cpu_ns: 80 * MS, jobs:).recorded.first.budget }
+    assert_equal recorded.call, recorded.call(job(wall_ns: 9_000 * MS, io_ns: 8_000 * MS, cpu_ns: 1_000 * MS))
   end
 
   test "GC that was not timed is unknown, with the reason" do

@@ -387,19 +387,19 @@ class TrialAutomaticTest < TunerTest
 
   test "a server whose threads are never free is held by its throughput" do
     forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)
-    served = endpoint_observation(traces: [trace("held", 1, "io", 9)] * 40, requests_count: 500)
     {4_000 => "p99", 9_500 => "throughput"}.each do |busy_ms, metric|
+      served = endpoint_observation(traces: [trace("held", 1, "io", 9)] * 40, requests_count: 500, budget: {wall_ns: busy_ms * MS})
       recorded = observation(load: nil, topology: topology("1x2"), duration_ns: 5_000 * MS, endpoints: [served])
-        .with(budget: Probe::Budget.zero.with(wall_ns: busy_ms * MS))
       assert_equal metric, forecaster.send(:ratios, recorded, [1, 2]).first.fetch(:metric)
     end
   end
 
   # Five seconds of eight clients who wait.
   def full(threads_count, requests_count:, pid: 100, clients: 8)
-    served = endpoint_observation(traces: [trace("held", 1, "io", 9)] * 120, requests_count:)
-    observation(load: nil, topology: topology("1x#{threads_count}"), duration_ns: 5_000 * MS, endpoints: [served])
-      .with(budget: Probe::Budget.zero.with(wall_ns: clients * 5_000 * MS, queue_ns: 4 * 5_000 * MS), processes: [process_observation.with(pid:)])
+    served = endpoint_observation(traces: [trace("held", 1, "io", 9)] * 120, requests_count:,
+      budget: {wall_ns: clients * 5_000 * MS, queue_ns: 4 * 5_000 * MS})
+    observation(load: nil, topology: topology("1x#{threads_count}"), duration_ns: 5_000 * MS, endpoints: [served],
+      processes: [process_observation.with(pid:)])
   end
 
   test "where the simulation of today's threads has no steady state, that is why there is no forecast" do

@@ -33,7 +33,8 @@ module PumaTuner
       # @return [Arrivals] of as many clients as requests were under way on average (Little's law), each of which waits
       #   for its response before it comes again
       def self.waiting(observation)
-        Arrivals.closed([observation.budget.wall_ns.fdiv(observation.duration_ns).round, 1].max)
+        wall_ns = observation.endpoints.sum { |endpoint| endpoint.budget.wall_ns }
+        Arrivals.closed([wall_ns.fdiv(observation.duration_ns).round, 1].max)
       end
 
       def initialize(observation)
@@ -257,14 +258,19 @@ module PumaTuner
         Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count)
       end
 
+      # Jobs inside Puma, as Active Job's :async runs them, have threads of their own, which are none of the pool's, and
+      # wait in no queue of Puma's; but they use the same cores.
       def saturated?(recording)
-        budget = recording.budget or return false
+        budget = requests_budget(recording)
         return true if budget.share_ratio(:queue).to_f > SATURATED_RATIO
         topology = recording.topology
-        used = [budget.wall_ns - budget.queue_ns.to_i, budget.on_core_ns.to_i]
+        used = [budget.wall_ns - budget.queue_ns.to_i, recording.budget.on_core_ns.to_i]
         had = [topology.workers_count * topology.threads_count, usable_cores(recording)]
         used.zip(had).any? { |ns, count| ns > BUSY_RATIO * count * recording.duration_ns }
       end
+
+      # @return [Probe::Budget] without that of jobs, which a server's own recording has in its sum
+      def requests_budget(recording) = recording.endpoints.map(&:budget).reduce(:+)
 
       # A process uses one core, with the GVL, unless native code computes without it.
       def usable_cores(recording)
@@ -323,7 +329,7 @@ module PumaTuner
 
       # The recorded steps, which are replayed, have CPU that was used without the GVL among the waits; so has this.
       def budget_with_gvl(recording)
-        budget = recording.budget
+        budget = requests_budget(recording)
         return budget unless budget.cpu_ns && budget.io_ns
         told = recording.endpoints.select { |endpoint| endpoint.traces.any? && endpoint.budget.cpu_ns }
         without_ns = told.sum { |endpoint| endpoint.budget.cpu_ns - with_gvl_ns(endpoint) * endpoint.requests_count }
