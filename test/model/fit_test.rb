@@ -208,6 +208,40 @@ class FitTest < TunerTest
     assert_equal Model::Arrivals.closed(6), busy(wall_ns: 6_000 * MS, cpu_ns: 900 * MS, jobs: [job(wall_ns: 1_000 * MS, cpu_ns: 901 * MS)]).arrivals
   end
 
+  # A long poll, an export or a job that ended in a window of a second.
+  def long(name: "GET /export", lasted_ms: 60_000, traces: [trace("held", 2, "io", 8)] * 40, **parts)
+    endpoint_observation(name:, traces:, requests_count: 1, budget: {wall_ns: lasted_ms * MS, **parts})
+      .with(latency: Probe::Histogram.of([lasted_ms * MS]))
+  end
+
+  # A second at 2x5 on four cores.
+  def arrivals(*endpoints, jobs: [])
+    recording = observation(load: nil, topology: topology("2x5"), duration_ns: 1_000 * MS, endpoints:)
+    Model::WorkloadFit.workload(recording.with(jobs:, budget: (endpoints + jobs).map(&:budget).reduce(:+))).arrivals
+  end
+
+  test "what began before the window counts for no longer than that, in threads, in cores, in the queue and among clients" do
+    usual = ->(**budget) { endpoint_observation(requests_count: 40, budget: {wall_ns: 7_900 * MS, **budget}) }
+    assert_equal Model::Arrivals.open(41.0), arrivals(usual.call, long)
+    assert_equal Model::Arrivals.closed(9), arrivals(usual.call(wall_ns: 8_100 * MS), long)
+    assert_equal Model::Arrivals.open(41.0), arrivals(usual.call(cpu_ns: 700 * MS), long(cpu_ns: 50_000 * MS))
+    assert_equal Model::Arrivals.closed(9), arrivals(usual.call(cpu_ns: 900 * MS), long(cpu_ns: 50_000 * MS))
+    assert_equal Model::Arrivals.open(40.0), arrivals(usual.call(cpu_ns: 700 * MS), jobs: [long(cpu_ns: 50_000 * MS, traces: [])])
+    assert_equal Model::Arrivals.open(41.0), arrivals(usual.call(queue_ns: 3_000 * MS), long(queue_ns: 59_000 * MS))
+    assert_equal Model::Arrivals.closed(9), arrivals(usual.call(queue_ns: 4_500 * MS), long)
+  end
+
+  test "an endpoint's short requests count in full beside its long ones, and a request of hours like one of minutes" do
+    mixed = ->(ms, lasted_ms) do
+      short = Array.new(8) { ms * MS }
+      endpoint_observation(budget: {wall_ns: short.sum + lasted_ms * MS}).with(latency: Probe::Histogram.of([*short, lasted_ms * MS]))
+    end
+    [60_000, 36_000_000].each do |lasted_ms|
+      assert_equal Model::Arrivals.open(40.0), arrivals(mixed.call(960, lasted_ms))
+      assert_equal Model::Arrivals.closed(10), arrivals(mixed.call(960, lasted_ms), long)
+    end
+  end
+
   test "what requests were seen to spend, against which forecasts are checked, has nothing of jobs" do
     recorded = ->(*jobs) { busy(wall_ns: 400 * MS, io_ns: 320 * MS, cpu_ns: 80 * MS, jobs:).recorded.first.budget }
     assert_equal recorded.call, recorded.call(job(wall_ns: 9_000 * MS, io_ns: 8_000 * MS, cpu_ns: 1_000 * MS))

@@ -33,9 +33,27 @@ module PumaTuner
       # @return [Arrivals] of as many clients as requests were under way on average (Little's law), each of which waits
       #   for its response before it comes again
       def self.waiting(observation)
-        wall_ns = observation.endpoints.sum { |endpoint| endpoint.budget.wall_ns }
-        Arrivals.closed([wall_ns.fdiv(observation.duration_ns).round, 1].max)
+        duration_ns = observation.duration_ns
+        Arrivals.closed([inside_ns(observation.endpoints, :wall_ns, duration_ns).fdiv(duration_ns).round, 1].max)
       end
+
+      # What ends in a window is recorded with all of its time, also with what passed before: an export or a long poll
+      # of minutes would fill a window of seconds by itself. So nothing counts for longer than the window.
+      #
+      # @param works [Array<Probe::EndpointObservation>] endpoints or jobs
+      # @param part [Symbol] of their budgets, `:wall_ns`, `:queue_ns` or `:on_core_ns`
+      # @return [Numeric] nanoseconds of that part in all of them; 0 where it was not told apart
+      def self.inside_ns(works, part, duration_ns)
+        works.sum { |work| [work.budget.public_send(part).to_i, *most_ns(work.latency, duration_ns)].min }
+      end
+
+      # @return [Integer, nil] what these can count for; nil where none is longer than the window
+      def self.most_ns(latency, duration_ns)
+        spans = latency.counts.map { |bucket, count| [Probe::Histogram.range_of(bucket), count] }
+        return if spans.all? { |span, _| span.begin <= duration_ns }
+        spans.sum { |span, count| [(span.begin + span.end) / 2, duration_ns].min * count }
+      end
+      private_class_method :most_ns
 
       def initialize(observation)
         @observation = observation
@@ -261,12 +279,13 @@ module PumaTuner
       # Jobs inside Puma, as Active Job's :async runs them, have threads of their own, which are none of the pool's, and
       # wait in no queue of Puma's; but they use the same cores.
       def saturated?(recording)
-        budget = requests_budget(recording)
-        return true if budget.share_ratio(:queue).to_f > SATURATED_RATIO
-        topology = recording.topology
-        used = [budget.wall_ns - budget.queue_ns.to_i, recording.budget.on_core_ns.to_i]
+        topology, duration_ns = recording.topology, recording.duration_ns
+        inside_ns = ->(works, part) { WorkloadFit.inside_ns(works, part, duration_ns) }
+        wall_ns, queue_ns = %i[wall_ns queue_ns].map { |part| inside_ns.call(recording.endpoints, part) }
+        return true if queue_ns > SATURATED_RATIO * wall_ns
+        used = [wall_ns - queue_ns, inside_ns.call(recording.endpoints + recording.jobs, :on_core_ns)]
         had = [topology.workers_count * topology.threads_count, usable_cores(recording)]
-        used.zip(had).any? { |ns, count| ns > BUSY_RATIO * count * recording.duration_ns }
+        used.zip(had).any? { |ns, count| ns > BUSY_RATIO * count * duration_ns }
       end
 
       # @return [Probe::Budget] without that of jobs, which a server's own recording has in its sum
