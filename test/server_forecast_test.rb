@@ -45,6 +45,16 @@ class ThinnedObservationTest < TunerTest
     few = observation(endpoints: [endpoint_observation(traces: traces(300, 40))])
     assert_same few, ServerForecast.thinned(few)
   end
+
+  test "as many are left as a p99 needs, however many steps they have, of all endpoints together" do
+    counts = lambda do |*recorded_counts|
+      endpoints = recorded_counts.map.with_index { |count, place| endpoint_observation(name: "GET /#{place}", traces: traces(count, 512)) }
+      ServerForecast.thinned(observation(endpoints:)).endpoints.map { |endpoint| endpoint.traces.size }
+    end
+    assert_equal [100], counts.call(300)
+    assert_equal [75, 25], counts.call(225, 75)
+    assert_equal [60], counts.call(60)
+  end
 end
 
 # What proofs on this machine showed of the app, as a server's lines know it.

@@ -41,9 +41,11 @@ module PumaTuner
     def self.thinned(observation)
       steps_count = observation.endpoints.sum { |endpoint| endpoint.traces.sum { |trace| trace.steps.size / 2 } }
       return observation if steps_count <= STEPS_MAX
+      traces_count = observation.endpoints.sum { |endpoint| endpoint.traces.size }
+      ratio = [STEPS_MAX.fdiv(steps_count), LEAST_REQUESTS_COUNT.fdiv(traces_count)].max.clamp(..1)
       endpoints = observation.endpoints.map do |endpoint|
         size = endpoint.traces.size
-        count = (size * STEPS_MAX.fdiv(steps_count)).ceil.clamp([TRACES_MIN, size].min, size)
+        count = (size * ratio).ceil.clamp([TRACES_MIN, size].min, size)
         endpoint.with(traces: Array.new(count) { |index| endpoint.traces[index * size / count] }.freeze)
       end
       observation.with(endpoints: endpoints.freeze)
