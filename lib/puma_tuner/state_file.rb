@@ -95,7 +95,7 @@ module PumaTuner
 
     # @return [Hash{String => Hash}] "apps": entries, by app; "endpoints": names, by app; older files have none of these
     def read
-      fields = JSON.parse(File.read(@path))
+      fields = JSON.parse(AtomicFile.read(@path))
       return nothing.merge(fields.slice("apps", "endpoints")) if sound?(fields)
       put_aside("it was not written by this version")
     rescue Errno::ENOENT

@@ -3,8 +3,11 @@
 require "test_helper"
 require "open3"
 require "tmpdir"
+require "support/encodings"
 
 class AtomicFileTest < TunerTest
+  include Encodings
+
   AtomicFile = PumaTuner::AtomicFile
 
   test "a reader finds either the whole old content or the whole new one" do
@@ -37,6 +40,15 @@ class AtomicFileTest < TunerTest
       _, said, status = Open3.capture3(RbConfig.ruby, "-r", AtomicFile.method(:write).source_location.first, "-e", script, path)
       assert_predicate status, :success?, said
       assert_equal Marshal.dump(200), File.binread(path)
+    end
+  end
+
+  test "what is read is UTF-8, whatever encoding files have for the process" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "file")
+      File.binwrite(path, NAME)
+      script = "text = PumaTuner::AtomicFile.read(ARGV[0]); p text == NAME, text.encoding"
+      assert_equal ["true\n#<Encoding:UTF-8>"], in_each_encoding("require 'puma_tuner/probe'; #{script}", path).uniq
     end
   end
 end

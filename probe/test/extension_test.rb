@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "open3"
 require "tmpdir"
 
@@ -64,6 +65,12 @@ class ExtensionTest < TunerTest
     assert_match(/compiling its extension for Ruby/, err)
     assert_empty start(PATH: "/nowhere").last
     assert_empty compiled
+  end
+
+  test "a reason in any letters can be told where no locale is set" do
+    File.write(File.join(@folder, "run/extension-failure-#{RUBY_VERSION}"), "größe.h is not there\n")
+    out, = start("require 'json'; puts JSON.generate([PumaTuner::Probe::GvlClock.why_not])")
+    assert_includes JSON.parse(out).first, "(it could not be compiled: größe.h is not there)"
   end
 
   test "an app's server without a folder for it is left alone" do

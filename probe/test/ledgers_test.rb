@@ -2,8 +2,10 @@
 
 require "test_helper"
 require "tmpdir"
+require "support/encodings"
 
 class LedgersTest < TunerTest
+  include Encodings
   include PumaTuner::Probe
 
   def setup
@@ -87,6 +89,18 @@ class LedgersTest < TunerTest
     (Folding::ENDED_MAX + 1).times { record(1) }
     @ledgers.fold_ended
     assert_equal({"GET /" => 3 * (Folding::ENDED_MAX + 1)}, counts(account))
+  end
+
+  test "they are read and become one under names in any letters, whatever encoding files have for the process" do
+    2.times { (Folding::ENDED_MAX + 1).times { record(1, name: NAME) } && @ledgers.fold_ended }
+    script = <<~RUBY
+      require "puma_tuner/probe"
+      ledgers = PumaTuner::Probe::Ledgers.new(ARGV[0])
+      ledgers.fold_ended
+      entries = PumaTuner::Probe::Ledger.sum(ledgers.read.values)
+      p entries.transform_values { |entry| entry.counts.first }[[:request, NAME]]
+    RUBY
+    assert_equal [(2 * (Folding::ENDED_MAX + 1)).to_s], in_each_encoding(script, @ledgers.directory).uniq
   end
 
   test "a trace of an endpoint that came after the entries were read is left out" do

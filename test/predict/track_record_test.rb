@@ -2,10 +2,12 @@
 
 require "test_helper"
 require "support/builders"
+require "support/encodings"
 require "tmpdir"
 
 class TrackRecordTest < TunerTest
   include Builders
+  include Encodings
 
   def setup
     @folder = Dir.mktmpdir("puma_tuner-test")
@@ -67,6 +69,18 @@ class TrackRecordTest < TunerTest
       record.add("shop", [check(110.0)])
       assert_equal 1, record.past_error("shop")["checks_count"]
     end
+  end
+
+  test "names in any letters are read and kept, whatever encoding files have for the process" do
+    record.add(NAME, [check(110.0)], endpoint_names: [NAME])
+    script = <<~RUBY
+      require "puma_tuner"
+      record = PumaTuner::Predict::TrackRecord.new(ARGV[0])
+      record.add("other", [PumaTuner::Predict::Check.from_document(JSON.parse(ARGV[1]))])
+      p record.past_error(NAME)["checks_count"], record.past_error_by_endpoints({NAME => 1})["checks_count"]
+    RUBY
+    assert_equal ["1\n1"], in_each_encoding(script, @path, JSON.generate(check(110.0).to_document)).uniq
+    assert_equal [1, 3], [NAME, "other"].map { |app| record.past_error(app)["checks_count"] }
   end
 
   test "a place that can't be written to costs a warning" do

@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/encodings"
 require "tmpdir"
 
 class JournalTest < TunerTest
+  include Encodings
+
   Journal = PumaTuner::Prove::Journal
 
   def setup
@@ -41,6 +44,17 @@ class JournalTest < TunerTest
     first.finish
     assert_equal [0, 0], journal(resume: true).trials.map(&:round)
     assert_empty journal.trials
+  end
+
+  test "what is written in any letters is read and added to, whatever encoding files have for the process" do
+    journal(plan: {"name" => NAME})
+    script = <<~RUBY
+      require "puma_tuner"
+      journal = PumaTuner::Prove::Journal.new(ARGV[0], plan: {"name" => NAME}, resume: true)
+      journal.finish
+      p PumaTuner::Prove::Journal.values(ARGV[0]).first["name"] == NAME
+    RUBY
+    assert_equal ["true"], in_each_encoding(script, @path).uniq
   end
 
   test "a line cut short is left out" do

@@ -16,7 +16,7 @@ module PumaTuner
       # @return [Array<Object>] what its lines hold
       # @raise [SystemCallError]
       def self.values(path)
-        File.readlines(path).filter_map do |line|
+        AtomicFile.read(path).lines.filter_map do |line|
           JSON.parse(line)
         rescue JSON::ParserError
           nil
@@ -78,7 +78,7 @@ module PumaTuner
       end
 
       def write_line(value, mode)
-        File.open(@path, mode) { |file| file.puts(JSON.generate(value)) }
+        File.open(@path, mode, binmode: true) { |file| file.puts(JSON.generate(value)) }
       rescue SystemCallError => error
         raise UsageError, "cannot write #{@path}: #{error.message}. Give another place."
       end

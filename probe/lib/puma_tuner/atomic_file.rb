@@ -24,6 +24,12 @@ module PumaTuner
       File.unlink(partial) if File.exist?(partial)
     end
 
+    # @param path [String]
+    # @return [String] what stands there, in UTF-8, as all that we write. File.read would take it for text of the
+    #   locale, US-ASCII where none is set, and convert it where there is an Encoding.default_internal.
+    # @raise [SystemCallError]
+    def self.read(path) = File.binread(path).force_encoding(Encoding::UTF_8)
+
     def self.write_new(path, content, permissions)
       File.unlink(path) if File.symlink?(path) || File.exist?(path)
       # File::BINARY is 0 on Linux, and Rails sets Encoding.default_internal, into which a text file would be converted.

@@ -82,8 +82,7 @@ module PumaTuner
     # @return [Data] the value
     # @raise [InvalidDocument] when the file holds something else
     def self.read(path, *kinds)
-      # JSON is UTF-8, whatever the locale.
-      parse(File.read(path, encoding: Encoding::UTF_8), path, kinds)
+      parse(AtomicFile.read(path), path, kinds)
     rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
       raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end

@@ -2,9 +2,11 @@
 
 require "test_helper"
 require "tmpdir"
+require "support/encodings"
 
 class ExportReadingTest < TunerTest
   Probe = PumaTuner::Probe
+  include Encodings
   include PumaTuner::Export
 
   def setup
@@ -106,6 +108,18 @@ class ExportReadingTest < TunerTest
     assert_equal ["(other)", "GET /b", "Nightly"], [two.admit(:request, "GET /a"), two.admit(:request, "GET /b"), two.admit(:job, "Nightly")]
     assert_equal ["(other)", "Nightly", "(other)"], [one.admit(:request, "GET /a"), one.admit(:job, "Nightly"), one.admit(:job, "Daily")]
     assert_equal ["GET /a", "(other)"], ["GET /a", "GET /b"].map { |name| (@nowhere ||= AdmittedNames.new("/nowhere", 1)).admit(:request, name) }
+  end
+
+  test "names in any letters are the same in each process, whatever encoding files have for it" do
+    AdmittedNames.new(@ledgers.directory, 2).admit(:request, NAME)
+    script = <<~RUBY
+      require "puma_tuner/probe"
+      require "puma_tuner/export"
+      names = PumaTuner::Export::AdmittedNames.new(ARGV[0], 2)
+      p [NAME, "\\u{2192}", "GET /"].map { |name| names.admit(:request, name) == name }
+    RUBY
+    assert_equal ["[true, true, false]"], in_each_encoding(script, @ledgers.directory).uniq
+    assert_equal [NAME, "→", "(other)"], [NAME, "→", "GET /"].map { |name| AdmittedNames.new(@ledgers.directory, 2).admit(:request, name) }
   end
 
   test "no label is one that Prometheus puts on every sample" do

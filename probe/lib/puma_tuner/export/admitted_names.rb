@@ -43,7 +43,7 @@ module PumaTuner
       def catch_up(file)
         file.seek(@read_bytes)
         file.each_line do |line|
-          kind, name = JSON.parse(line)
+          kind, name = JSON.parse(line.force_encoding(Encoding::UTF_8))
           @names[kind.to_sym][name] = name
           @read_bytes += line.bytesize
         end

@@ -57,7 +57,7 @@ module PumaTuner
         def failure = File.join(ENV.fetch("PUMA_TUNER_DIRECTORY"), "extension-failure-#{RUBY_VERSION}")
 
         def why_not_compiled
-          said = File.readlines(failure, chomp: true).reject(&:empty?).last
+          said = AtomicFile.read(failure).scrub.lines(chomp: true).reject(&:empty?).last
           "it could not be compiled: #{said}"
         rescue SystemCallError
           nil

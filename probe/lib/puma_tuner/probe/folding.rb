@@ -30,7 +30,7 @@ module PumaTuner
       def folded_path = File.join(@ledgers.directory, "ended.json")
 
       def folded_names
-        JSON.parse(File.read(folded_path)).fetch("folded", [])
+        JSON.parse(AtomicFile.read(folded_path)).fetch("folded", [])
       rescue Errno::ENOENT, JSON::ParserError
         []
       end

@@ -6,11 +6,11 @@ module PumaTuner
     module LockedFile
       # @param path [String] made where there is none
       # @param mode [Integer] File::LOCK_SH or LOCK_EX
-      # @yieldparam file [File] open for reading and writing, and locked
+      # @yieldparam file [File] open for reading and writing bytes, and locked
       # @return [Object] the block's
       # @raise [SystemCallError]
       def self.open(path, mode)
-        File.open(path, File::RDWR | File::CREAT | File::NOFOLLOW, 0o600) do |file|
+        File.open(path, File::RDWR | File::CREAT | File::NOFOLLOW, 0o600, binmode: true) do |file|
           file.flock(mode)
           yield file
         ensure

@@ -33,7 +33,7 @@ module PumaTuner
       # @return [Ledger, nil]
       # @raise [InvalidDocument] where another version has other numbers
       def read(path)
-        fields = JSON.parse(File.read(path))
+        fields = JSON.parse(AtomicFile.read(path))
         entries = fields.fetch("entries").map { |entry| entry_of(entry) }
         Ledger.new(pid: fields["pid"], facts: fields["facts"], began_at_ns: fields["began_at_ns"], traces: {},
           entries: entries.to_h { |entry| [[entry.kind, entry.name], entry] },
