@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "tmpdir"
 
 class FingerprintTest < TunerTest
   Fingerprint = PumaTuner::Probe::Fingerprint
@@ -52,6 +53,19 @@ class FingerprintTest < TunerTest
                                  "RUBYGEMS_API_KEY" => "secret-2", "RAILS_CACHE_URL" => "redis://u:secret-3@db"})
     assert_equal "test", told.fetch([:env, "RAILS_ENV"])
     %w[RAILS_MASTER_KEY RUBYGEMS_API_KEY RAILS_CACHE_URL].each { |name| assert_match(/\A\(\h{16}\)\z/, told.fetch([:env, name]), name) }
+  end
+
+  test "paths and variables may have any letters, also where no locale is set" do
+    original = Dir["/usr/lib/*-linux-*/libBrokenLocale.so.1"].first or skip "no C library in Debian's place"
+    Dir.mktmpdir do |folder|
+      library = File.join(folder, "gems/größe-1.0/lib/größe.so")
+      FileUtils.mkdir_p(File.dirname(library))
+      FileUtils.cp(original, library)
+      environment = {"LC_ALL" => "C", "LANG" => "C", "LD_PRELOAD" => library, "RAILS_ROOM" => "größe", "RUBYOPT" => "-I#{folder}/größe"}
+      facts = of_ruby("-E", "US-ASCII", environment:, script: '$LOADED_FEATURES << ENV.fetch("LD_PRELOAD")')
+      told = {[:preloaded, nil] => "größe.so", [:env, "RAILS_ROOM"] => "größe", [:ruby, "flags"] => "-I#{folder}/größe", [:extension, "größe.so"] => "größe-1.0"}
+      assert_equal told, facts.slice(*told.keys)
+    end
   end
 
   test "a library that is preloaded, when it is here" do
