@@ -124,6 +124,42 @@ class HarmlessTest < TunerTest
     assert_equal "[:done]\ntrue\n200\n", out
   end
 
+  test "beside a living Ractor, where Ruby refuses the clock, the app goes on, and one line says why" do
+    out, errors = run_script(<<~RUBY, "PUMA_TUNER_FORECAST" => "off")
+      Warning[:experimental] = false
+      ractor = Ractor.new { sleep }
+      PumaTuner.run
+      p [C.install, C.start, C.installed?, C.available?]
+      2.times { p PumaTuner.measure("job") { :done } }
+      p PumaTuner::Probe.recorder.class
+    RUBY
+    assert_equal "[false, false, false, true]\n:done\n:done\nPumaTuner::Probe::FallbackRecorder\n", out
+    assert_equal 1, errors.lines.size, errors
+    assert_match(/the clock of threads does not start \(.*multiple ractors\)\. Have PumaTuner called before/, errors)
+  end
+
+  test "once the Ractor that was in the way has ended, the clock starts" do
+    out, = run_script(<<~RUBY)
+      Warning[:experimental] = false
+      ractor = Ractor.new { Ractor.receive }
+      p C.start
+      ractor.send(:end)
+      sleep 0.01 until Ractor.count == 1
+      p C.start, C.refusal, C.job_begin, C.request_take(false).nil?
+    RUBY
+    assert_equal "false\ntrue\nnil\ntrue\nfalse\n", out
+  end
+
+  test "where the app can't be watched at all, its boot goes on, and one line says so" do
+    out, errors = run_script(<<~RUBY)
+      C.define_singleton_method(:install) { raise "broken" }
+      PumaTuner.run
+      p PumaTuner::Probe.recorder
+    RUBY
+    assert_equal "PumaTuner::Probe::Unwatched\n", out
+    assert_match(/this process can't be watched \(RuntimeError: broken\)/, errors)
+  end
+
   TWO_RACTORS = <<~RUBY
     ractors = Array.new(2) { Ractor.new { 200.times { Thread.new { 1 }.join }; :ok } }
     p ractors.map { |one| one.respond_to?(:value) ? one.value : one.take }

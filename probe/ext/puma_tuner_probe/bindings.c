@@ -12,6 +12,8 @@ static VALUE clock_start(VALUE self)
     return started ? Qtrue : Qfalse;
 }
 
+static VALUE clock_refusal(VALUE self) { return *pt_slots_refusal() ? rb_utf8_str_new_cstr(pt_slots_refusal()) : Qnil; }
+
 static VALUE clock_install(VALUE self) { return pt_gvl_clock_install() ? Qtrue : Qfalse; }
 
 static VALUE clock_is_installed(VALUE self) { return pt_gvl_clock_is_installed() ? Qtrue : Qfalse; }
@@ -301,6 +303,7 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner_probe(void)
     rb_ext_ractor_safe(true); /* there nothing is watched, and methods of locks do what they did */
     rb_define_singleton_method(gvl_clock, "install", clock_install, 0);
     rb_define_singleton_method(gvl_clock, "installed?", clock_is_installed, 0);
+    rb_define_singleton_method(gvl_clock, "refusal", clock_refusal, 0);
     rb_define_singleton_method(gvl_clock, "place_bytes", clock_place_bytes, 1);
     rb_define_singleton_method(gvl_clock, "start", clock_start, 0);
     rb_define_singleton_method(gvl_clock, "open_ledger", clock_open_ledger, -1);

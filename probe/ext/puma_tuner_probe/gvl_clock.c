@@ -243,11 +243,14 @@ static const struct rb_ractor_local_storage_type main_ractor_mark = {keep, keep}
 
 static void prepare_once(void)
 {
-    if (pt_slots || !pt_slots_prepare()) return;
+    rb_ractor_local_key_t mark;
+
+    if (main_ractor_key || (!pt_slots && !pt_slots_prepare())) return;
+    mark = rb_ractor_local_storage_ptr_newkey(&main_ractor_mark);
+    rb_ractor_local_storage_ptr_set(mark, pt_slots);
+    main_ractor_key = mark; /* only now is there something to read through it */
     pt_clock_prepare();
     pthread_atfork(NULL, NULL, stop_in_child);
-    main_ractor_key = rb_ractor_local_storage_ptr_newkey(&main_ractor_mark);
-    rb_ractor_local_storage_ptr_set(main_ractor_key, pt_slots);
     id_sleep = rb_intern("sleep");
     id_wait = rb_intern("wait");
     condition_variable = rb_const_get(rb_cThread, rb_intern("ConditionVariable"));
@@ -309,11 +312,12 @@ static uint64_t time_cycle(void)
  * around its hooks is copied at a fork as it is (Bug #21959), so that a child that puts in a hook of its own may wait forever for a
  * thread that it has not got.
  *
- * Contract: GVL held, ordinary Ruby code of the main Ractor. Safe to call again. False when there is no memory. */
+ * Contract: GVL held, ordinary Ruby code of the main Ractor. Safe to call again. False when there is no memory, or Ruby
+ * refuses it. */
 bool pt_gvl_clock_install(void)
 {
     prepare_once();
-    if (!pt_slots) return false;
+    if (!main_ractor_key) return false;
     if (!hook) {
         hook = rb_internal_thread_add_event_hook(on_event,
             RUBY_INTERNAL_THREAD_EVENT_STARTED | RUBY_INTERNAL_THREAD_EVENT_READY | RUBY_INTERNAL_THREAD_EVENT_RESUMED |
@@ -325,8 +329,8 @@ bool pt_gvl_clock_install(void)
 bool pt_gvl_clock_is_installed(void) { return hook != NULL; }
 
 /* Contract: GVL held, ordinary Ruby code. Safe to call again; after a fork it must be, in the child, where only the
- * calling thread is left and the others' slots are free again. Never lets go of the GVL. Returns false when there is no memory, and in
- * other Ractors than the main one. */
+ * calling thread is left and the others' slots are free again. Never lets go of the GVL. Returns false when there is no
+ * memory, when Ruby refuses it, and in other Ractors than the main one. */
 bool pt_gvl_clock_start(VALUE threads)
 {
     if (!pt_gvl_clock_install() || !in_main_ractor()) return false;

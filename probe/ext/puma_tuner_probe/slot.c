@@ -1,6 +1,7 @@
 /* The pool of slots, and which thread has which. */
 #include "slot.h"
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,47 @@ size_t pt_slots_used_count;
 uint64_t pt_unobserved_threads_count;
 
 static rb_internal_thread_specific_key_t key;
+static bool key_made;
+static char refusal[200];
 
-/* Contract: ordinary Ruby code, once. False when there is no memory. */
+static VALUE make_key(VALUE unused)
+{
+    key = rb_internal_thread_specific_key_create();
+    return Qnil;
+}
+
+/* Keeps the words of the exception that has just been rescued. */
+static void note_refusal(void)
+{
+    int state = 0;
+    VALUE error = rb_errinfo(), words = rb_protect(rb_obj_as_string, error, &state);
+
+    if (state) words = rb_class_name(rb_obj_class(error));
+    snprintf(refusal, sizeof(refusal), "%.*s", (int)RSTRING_LEN(words), RSTRING_PTR(words));
+    rb_set_errinfo(Qnil);
+    RB_GC_GUARD(words);
+}
+
+/* Ruby refuses the process's first key while there are several Ractors, and any key where others have taken all of them.
+ * Contract: ordinary Ruby code, until it has returned true. False, and no slots are there, when Ruby refuses
+ * (pt_slots_refusal), or there is no memory. */
 bool pt_slots_prepare(void)
 {
+    int state = 0;
+
+    if (!key_made) rb_protect(make_key, Qnil, &state);
+    if (state) {
+        note_refusal();
+        return false;
+    }
+    key_made = true;
+    refusal[0] = 0;
     pt_slots = calloc(SLOTS_MAX, sizeof(struct slot)); /* for the life of the process; pages are touched as threads come */
-    if (pt_slots) key = rb_internal_thread_specific_key_create();
     return pt_slots != NULL;
 }
+
+/* How Ruby refused the key when it was last asked for it; empty when it did not. */
+const char *pt_slots_refusal(void) { return refusal; }
 
 /* Frees all slots, as after a fork, which leaves the calling thread alone. */
 void pt_slots_forget(void)

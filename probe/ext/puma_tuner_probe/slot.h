@@ -184,6 +184,7 @@ extern struct slot *pt_slots;
 extern size_t pt_slots_used_count; /* of pt_slots, so many have ever been in use */
 extern uint64_t pt_unobserved_threads_count;
 bool pt_slots_prepare(void);
+const char *pt_slots_refusal(void);
 void pt_slots_forget(void);
 struct slot *pt_slot_of(VALUE thread);
 struct slot *pt_slot_adopt(VALUE thread);

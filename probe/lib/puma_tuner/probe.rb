@@ -196,6 +196,8 @@ module PumaTuner
         Puma.watch_requests
         Puma.on_server_start { |server| server_starts(server) }
         Forecasting.start if console
+      rescue => error
+        say_unwatched(error)
       end
 
       # @return [Boolean] whether the environment allows trials
@@ -246,15 +248,15 @@ module PumaTuner
         FIRST.synchronize do
           next if @begun_pid == Process.pid
           begin
-            say(recording.why_not) unless recording.any?
+            say_what_is_missing(recording)
+          rescue => error
+            say_unwatched(error)
           ensure
             @begun_pid = Process.pid # once, and not before there is a recorder for the jobs that begin meanwhile
           end
         end
       rescue ThreadError
         nil # in a signal's handler, which may not wait for a lock
-      rescue => error
-        say_unwatched(error)
       end
 
       # @return [Snapshot] of this process's server
@@ -313,8 +315,10 @@ module PumaTuner
         Console.new(ledger_path: recording.ledger_path, worker_index: recording.worker_index, **@ways[:console]).start
       end
 
+      # Once in each process, whether its first work is a job or a server.
       def say_what_is_missing(recording)
-        return unless recording.why_not
+        return if recording.why_not.nil? || @told_pid == Process.pid
+        @told_pid = Process.pid
         say(recording.any? ? "GVL wait, IO and locks can't be told apart here: #{recording.why_not}" :
           recording.why_not)
       end

@@ -15,8 +15,11 @@ module PumaTuner
 
         # Puts the hook in, which does nothing before `start`. In the process that forks those which are watched: see
         # OtherHooks.
-        # @return [Boolean] whether it is there
+        # @return [Boolean] whether it is there; false where Ruby refuses it
         def install = false
+
+        # @return [String, nil] how Ruby refused what the hook needs when it was last to be put in; nil: it did not
+        def refusal = nil
 
         # @return [Boolean] whether it is there, also in the child of a process that has put it in
         def installed? = false

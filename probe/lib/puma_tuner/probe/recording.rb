@@ -59,8 +59,8 @@ module PumaTuner
 
       def full_recorder
         return unless GvlClock.available?
-        @why_not = OtherHooks.why_not
-        return if @why_not || !GvlClock.start
+        @why_not = OtherHooks.why_not || why_not_started
+        return if @why_not
         @ledger_path = @ledgers.new_path("ledger")
         @why_not = GvlClock.open_ledger(@ledger_path, JSON.generate(facts), bytes_max)&.then do |reason|
           "no ledger could be made in #{@ledgers.directory}: #{reason}"
@@ -73,6 +73,14 @@ module PumaTuner
           calibrate(recorder)
           ActiveRecordQueries.look(recorder)
         end
+      end
+
+      # Starts the clock.
+      # @return [String, nil] why it does not run
+      def why_not_started
+        return if GvlClock.start
+        cure = ". Have PumaTuner called before the first Ractor begins" if Ractor.count > 1
+        "the clock of threads does not start (#{GvlClock.refusal || "there is no memory for it"})#{cure}"
       end
 
       # @return [Integer, nil] what this process's ledger may take of the place; nil: all that it wants, as where the
