@@ -52,6 +52,27 @@ class HarmlessTest < TunerTest
     assert_equal "true\ntrue\nfalse\ntrue\n", out
   end
 
+  # A bound of what the few threads there are need, whichever the machine: some pages each, and Ruby's own objects.
+  test "places that no thread has ever taken take no memory, neither at the start, after a fork, nor when threads are looked at" do
+    out, = run_script(<<~RUBY)
+      bytes = -> { File.read("/proc/self/status")[/^RssAnon:\\s+(\\d+) kB/, 1].to_i * 1024 }
+      look = ->(folder) do
+        GC.start
+        before = bytes.call
+        C.start
+        C.open_ledger(File.join(folder, "\#{Process.pid}.ledger"), "{}")
+        3.times { C.sweep }
+        p bytes.call - before
+      end
+      Dir.mktmpdir do |folder|
+        look.call(folder)
+        Process.wait(fork { look.call(folder) && exit!(true) })
+      end
+    RUBY
+    assert_equal 2, out.lines.size
+    out.lines.each { |line| assert_operator line.to_i, :<, 1 << 20 }
+  end
+
   # The clock of whoever waits: the limit is the issue's, and far below a time slice, of
   # which each release of the GVL would cost one.
   test "the clock starts beside a thread that computes without giving it a turn" do

@@ -31,8 +31,9 @@ class Sanitizer
   TIME_LIMIT_S = 1_200
 
   # Tests that can't be under ThreadSanitizer: three that tell microseconds apart, as each switch of threads takes longer there; one that
-  # starts a database, which does not with the library preloaded; and one of Ractors, which by themselves hang nearly always there.
-  NOT_FOR_THREAD = "/each_other_s_slices|held_the_GVL_is_blamed|server_that_stands_still|gem_trilogy|two_Ractors/"
+  # starts a database, which does not with the library preloaded; one of Ractors, which by themselves hang nearly always there; and one
+  # that asks for the memory of a process, as the library has memory of its own beside all of it.
+  NOT_FOR_THREAD = "/each_other_s_slices|held_the_GVL_is_blamed|server_that_stands_still|gem_trilogy|two_Ractors|take_no_memory/"
 
   # Ruby jumps over frames of these.
   JUMPED_OVER = %w[bindings.o lock_methods.o].freeze

@@ -53,10 +53,12 @@ bool pt_slots_prepare(void)
 /* How Ruby refused the key when it was last asked for it; empty when it did not. */
 const char *pt_slots_refusal(void) { return refusal; }
 
-/* Frees all slots, as after a fork, which leaves the calling thread alone. */
+/* Frees all slots, as after a fork, which leaves the calling thread alone. Of those that were never in use no page is
+ * touched, here or anywhere: a slot has more than a page. */
 void pt_slots_forget(void)
 {
-    for (size_t i = 0; i < SLOTS_MAX; i++) pt_slots[i].in_use = false;
+    for (size_t i = 0; i < pt_slots_used_count; i++) pt_slots[i].in_use = false;
+    pt_slots_used_count = 0;
 }
 
 /* NULL: it has none. Contract: from any hook, of any thread. */

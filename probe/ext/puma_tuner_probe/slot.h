@@ -181,7 +181,7 @@ void pt_close(const struct totals *now, const struct totals *then, uint64_t cpu_
 /* slot.c */
 extern __thread struct slot *pt_own_slot QUICK_THREAD_LOCAL;
 extern struct slot *pt_slots;
-extern size_t pt_slots_used_count; /* of pt_slots, so many have ever been in use */
+extern size_t pt_slots_used_count; /* of pt_slots, so many have been in use since the clock was started */
 extern uint64_t pt_unobserved_threads_count;
 bool pt_slots_prepare(void);
 const char *pt_slots_refusal(void);

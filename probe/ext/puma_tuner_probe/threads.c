@@ -5,7 +5,7 @@
 /* Slots forget their entries, which are those of the ledger before. */
 void pt_threads_forget_entries(void)
 {
-    for (uint32_t i = 0; pt_slots && i < SLOTS_MAX; i++) {
+    for (size_t i = 0; i < pt_slots_used_count; i++) {
         struct slot *slot = &pt_slots[i];
         if (!slot->in_use) continue;
         slot->introduced = false;
@@ -100,7 +100,7 @@ static bool computes_now(const struct slot *slot, uint64_t cpu_ns)
 static void begin_lanes(void)
 {
     if (!pt_lanes_ordered()) return;
-    for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+    for (size_t i = 0; i < pt_slots_used_count; i++) {
         if (pt_slots[i].in_use && pt_slots[i].state != UNKNOWN) introduce(&pt_slots[i]);
     }
     pt_lanes_begin();
@@ -118,7 +118,7 @@ void pt_threads_sweep(uint64_t now_ns)
     if (now_ns < due_ns) return;
     due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + 1000000000u;
     pt_ledger_process(system_ns(CLOCK_PROCESS_CPUTIME_ID), pt_unobserved_threads_count);
-    for (uint32_t i = 0; i < SLOTS_MAX; i++) {
+    for (size_t i = 0; i < pt_slots_used_count; i++) {
         struct slot *slot = &pt_slots[i];
         uint64_t cpu_ns;
         if (!slot->in_use || slot->serves_requests || slot->state == UNKNOWN) continue;
