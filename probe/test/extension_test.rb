@@ -78,4 +78,31 @@ class ExtensionTest < TunerTest
     assert_match(/the extension is not there/, out)
     assert_empty err
   end
+
+  test "of one that is there and does not load, the loader's words are the reason" do
+    shipped = File.join(@folder, "lib", "#{PumaTuner::Probe::Extension::SHIPPED}.so")
+    FileUtils.mkdir_p(File.dirname(shipped))
+    File.write(shipped, "no library")
+    out, = start("puts PumaTuner::Probe::GvlClock.why_not")
+    assert_match(/\Athe extension does not load here: .*(too short|invalid ELF header)/, out)
+    refute_match(/compiler/, out)
+  end
+
+  # musl has no macro of its own: without glibc's, the code is what it would be there.
+  test "the library asks for no room of the start's for its variables of threads, but of glibc, as musl refuses it" do
+    File.write(File.join(@folder, "no_glibc.h"), "#include <features.h>\n#undef __GLIBC__\n")
+    assert_match(/STATIC_TLS/, flags_of_library)
+    refute_match(/STATIC_TLS/, flags_of_library("-include", File.join(@folder, "no_glibc.h")))
+  end
+
+  # @return [String] what the loader is told of a library of these sources
+  def flags_of_library(*flags)
+    includes = RbConfig::CONFIG.values_at("rubyarchhdrdir", "rubyhdrdir").flat_map { |folder| ["-I", folder] }
+    sources = Dir[File.join(PROBE, "ext/puma_tuner_probe/*.c")]
+    output, status = Open3.capture2e(*RbConfig::CONFIG["CC"].split, *flags, "-std=gnu11", "-O1", "-w", "-fPIC", "-shared",
+      "-DHAVE_RB_INTERNAL_THREAD_SPECIFIC_GET=1", "-DHAVE_POSIX_FALLOCATE=1", *includes, *sources,
+      "-o", File.join(@folder, "library.so"))
+    assert status.success?, output
+    Open3.capture2e("readelf", "-d", File.join(@folder, "library.so")).first
+  end
 end

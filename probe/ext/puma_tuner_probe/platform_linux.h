@@ -4,7 +4,13 @@
 #include <time.h>
 
 #define HOOK_CLOCK CLOCK_MONOTONIC
+/* glibc keeps room at the start for such variables of libraries that are loaded later. musl keeps none, and refuses those
+ * libraries; as it makes room in all threads when it loads one, nothing is allocated in a hook there either. */
+#if defined(__GLIBC__)
 #define QUICK_THREAD_LOCAL __attribute__((tls_model("initial-exec")))
+#else
+#define QUICK_THREAD_LOCAL
+#endif
 #if defined(__x86_64__)
 #define TSC_READABLE
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__thread struct slot *pt_own_slot __attribute__((tls_model("initial-exec")));
+__thread struct slot *pt_own_slot QUICK_THREAD_LOCAL;
 struct slot *pt_slots;
 size_t pt_slots_used_count;
 uint64_t pt_unobserved_threads_count;

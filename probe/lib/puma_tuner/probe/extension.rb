@@ -24,6 +24,9 @@ module PumaTuner
           raise LoadError, why_not_compiled || "it was not compiled"
         end
 
+        # @return [Boolean] whether there is a file of it, which may still not load
+        def there? = !shipped.nil? || (!compiled.nil? && File.exist?(compiled))
+
         # @return [String, nil] the folder of $LOAD_PATH that has it, for a Ruby
         #   that is started without the app's gems; nil: it is in none
         def library_folder = shipped&.delete_suffix("/#{SHIPPED}.#{RbConfig::CONFIG["DLEXT"]}")

@@ -155,9 +155,13 @@ module PumaTuner
           Probe::Extension.load
           @why_not = nil
         rescue LoadError => error
-          @why_not = "the extension is not there for #{RUBY_ENGINE} #{RUBY_VERSION} " \
-            "(#{error.message.lines.first.strip}); it needs CRuby 3.3 or newer on Linux, " \
-            "and a compiler when the gem is installed"
+          message = error.message.lines.first.strip
+          @why_not = if Probe::Extension.there?
+            "the extension does not load here: #{message}"
+          else
+            "the extension is not there for #{RUBY_ENGINE} #{RUBY_VERSION} (#{message}); " \
+              "it needs CRuby 3.3 or newer on Linux, and a compiler when the gem is installed"
+          end
         end
       end
 
