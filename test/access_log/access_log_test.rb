@@ -141,6 +141,28 @@ class AccessLogTest < TunerTest
     end
   end
 
+  test "a pipe is read once, from its beginning: what tells the format counts, too" do
+    lines = Array.new(AccessLog::PROBED_LINES + 100) { |index| COMBINED.sub("/42", "/#{index}") }
+    with_pipe(lines) do |path|
+      assert_equal [lines.size, "/articles/0"], AccessLog::Reader.new(path).entries.then { |all| [all.size, all.first.target[/[^?]*/]] }
+    end
+    with_pipe(lines) do |path|
+      assert_equal lines.size, AccessLog::Summary.new(AccessLog::Reader.new(path), resolution_ns: 1) { |one| Probe::Endpoint::Path.name(one) }.count
+    end
+  end
+
+  def with_pipe(lines)
+    IO.pipe do |reader, writer|
+      writing = Thread.new do
+        writer.write(lines.join("\n"))
+        writer.close
+      end
+      yield "/dev/fd/#{reader.fileno}"
+    ensure
+      writing.join
+    end
+  end
+
   test "weights keep to what a file of requests allows" do
     targets = ["/often"] * 30_000 + ["/seldom"]
     assert_equal ["1000 GET /often", "   1 GET /seldom"], AccessLog::RequestWriter.new(summary(*targets), groups_max: 10, source: "x").requests.lines(chomp: true).last(2)

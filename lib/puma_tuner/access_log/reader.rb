@@ -2,8 +2,11 @@
 
 module PumaTuner
   module AccessLog
-    # A log's entries, and how many lines were none, or were left out.
+    # A log's entries, and how many lines were none, or were left out. It is read once from its beginning to its end, so
+    # that it may be a pipe.
     class Reader
+      include Enumerable
+
       # Files that a web server or a content delivery network hands out before Puma sees anything.
       ASSET = /\.(?:css|js|mjs|map|png|jpe?g|gif|webp|avif|svg|ico|woff2?|ttf|eot|mp4|webm)\z/i
 
@@ -29,22 +32,28 @@ module PumaTuner
         @http_methods = http_methods
         @assets = assets
         @left_out = Hash.new(0)
-        @format = format ? AccessLog.format(format) : guessed
+        @lines = Lines.new(path)
+        @first_lines = Array.new(AccessLog::PROBED_LINES) { @lines.gets }.compact
+        @format = format ? AccessLog.format(format) : AccessLog.guess(@first_lines, path)
       end
 
-      # @return [Array<Entry>] ascending in time
+      # @yieldparam entry [Entry] in the log's order
+      # @return [void]
       # @raise [UsageError] when there is none
-      def entries
-        all = Lines.new(@path).filter_map { |line| wanted(@format.entry(line)) }
-        return all.sort_by(&:at_ns) if all.any?
+      def each
+        count = 0
+        @first_lines.chain(@lines).each do |line|
+          entry = wanted(@format.entry(line)) or next
+          count += 1
+          yield entry
+        end
+        return if count.positive?
         raise UsageError, "#{@path} holds no request that counts " \
           "(#{left_out.map { |reason, count| "#{count} #{reason}" }.join(", ")}). " \
           "--methods and --assets let more of them count; --log-format names another: #{FORMATS.join(", ")}."
       end
 
       private
-
-      def guessed = AccessLog.guess(Lines.new(@path).first(AccessLog::PROBED_LINES), @path)
 
       def wanted(entry)
         reason = entry ? reason_against(entry) : "lines that are no request"

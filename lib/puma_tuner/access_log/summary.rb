@@ -17,7 +17,7 @@ module PumaTuner
       # @return [Array<Integer>] nanoseconds since the first, ascending
       attr_reader :arrivals_ns
 
-      # @param entries [Array<Entry>] ascending in time, at least one
+      # @param entries [Enumerable<Entry>] at least one; none of them is kept
       # @param resolution_ns [Integer] of the log's clock: requests of one of
       #   its ticks came at unknown instants inside of it
       # @param seed [Integer]
@@ -25,9 +25,9 @@ module PumaTuner
       # @yieldreturn [String] its endpoint's name, variable parts being ":id"
       def initialize(entries, resolution_ns:, seed: 1, &named)
         @named = named
-        @arrivals_ns = spread(entries.map(&:at_ns), resolution_ns, Random.new(seed))
         @groups = {}
-        entries.each { |entry| add(entry) }
+        instants = entries.map { |entry| entry.at_ns.tap { add(entry) } }
+        @arrivals_ns = spread(instants.sort, resolution_ns, Random.new(seed))
       end
 
       # @return [Array<Group>] the most frequent first

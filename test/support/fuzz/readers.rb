@@ -122,7 +122,7 @@ module Fuzz
 
     def read_log(path)
       reader = TP::AccessLog::Reader.new(path)
-      summary = TP::AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns) { |one| TP::Probe::Endpoint::Path.name(one) }
+      summary = TP::AccessLog::Summary.new(reader, resolution_ns: reader.resolution_ns) { |one| TP::Probe::Endpoint::Path.name(one) }
       writer = TP::AccessLog::RequestWriter.new(summary, groups_max: 20, source: "log", values: true)
       [writer.requests, writer.data, writer.arrivals(10)]
     end

@@ -61,7 +61,7 @@ module PumaTuner
           raise UsageError, "--methods #{unknown.join(",")}: choose from #{Load::RequestFile::METHODS.join(",")}"
         end
         reader = AccessLog::Reader.new(from, format: log_format, http_methods:, assets:)
-        summary = AccessLog::Summary.new(reader.entries, resolution_ns: reader.resolution_ns, seed:) do |path|
+        summary = AccessLog::Summary.new(reader, resolution_ns: reader.resolution_ns, seed:) do |path|
           Probe::Endpoint::Path.name(path)
         end
         [reader, summary]
