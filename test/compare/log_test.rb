@@ -31,6 +31,13 @@ class CompareLogTest < TunerTest
     }.each { |rest, expected| assert_equal expected, times("combined", "#{COMBINED}#{rest}"), rest }
   end
 
+  test "an instant in seconds is no time, wherever it stands" do
+    {
+      " 1791640536.123" => [nil, nil], " 1791640536.123 0.250 0.240" => [240.0, 250.0], " 0.250 1791640536.123" => [nil, 250.0],
+      " msec=1791640536.123 rt=0.250 urt=0.240" => [240.0, 250.0], ' "1791640536.123" "0.250" "86399.999"' => [250.0, 86_399_999.0]
+    }.each { |rest, expected| assert_equal expected, times("combined", "#{COMBINED}#{rest}"), rest }
+  end
+
   test "what a client calls itself is no time" do
     assert_equal [nil, nil], times("combined", COMBINED.sub("curl/8.5", "0.001"))
     assert_equal [nil, 31.0], times("combined", "#{COMBINED.sub("curl/8.5", 'a \" rt=9.999 0.500')} 0.031")

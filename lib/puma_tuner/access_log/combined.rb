@@ -18,7 +18,8 @@ module PumaTuner
       # Behind the size: referrer and client, whose words are not ours to read; names that people give to times; a time
       # alone, and what nginx writes where a request went to several servers in turn.
       QUOTED_TWICE = /\A\S+(?: "(?:[^"\\]|\\.)*"){2}/
-      TIMES = /\d+\.\d{3,6}(?: ?[,:] ?(?:\d+\.\d{3,6}|-))*/
+      # More than five digits would be a day and more: an instant, as nginx' $msec is.
+      TIMES = /(?<!\d)\d{1,5}\.\d{3,6}(?: ?[,:] ?(?:\d{1,5}\.\d{3,6}|-))*/
       APP = /\b(?:urt|upstream_response_time|upstream_time)["']?[=:] ?"?(#{TIMES})/
       CLIENT = /\b(?:rt|request_time)["']?[=:] ?"?(#{TIMES})/
       ALONE = /(?<![^ "])(#{TIMES})(?![^ "\n\r])/
