@@ -53,6 +53,14 @@ class CompareLogTest < TunerTest
     assert_nil AccessLog::Lograge.entry('{"method":"GET" broken "duration":1}')
   end
 
+  test "in lograge's JSON the instant is the field's that is called so, or stands before, and no parameter's" do
+    json = '{"method":"GET","path":"/a","status":200,"duration":58.33,"params":{"from":"2025-01-01T00:00:00Z"}}'
+    late = [*%w[@timestamp timestamp time ts].map { |key| json.sub("}}", %(},"#{key}":"2026-10-10T13:55:36Z"})) }, "I, [2026-10-10T13:55:36 #17]  INFO -- : #{json}"]
+    assert_equal [Time.utc(2026, 10, 10, 13, 55, 36).to_i], late.map { |line| AccessLog::Lograge.entry(line).at_ns / Units::NS_PER_S }.uniq
+    assert_nil AccessLog::Lograge.entry(json), "nobody knows when"
+    assert_equal 36_000_000_000, AccessLog::Lograge.entry(json.sub("{", '{"time":"last week","ts":"1970-01-01 00:00:36",')).at_ns
+  end
+
   test "what is in lograge's JSON is held for what it is: one line that has something else is no request" do
     json = {"method" => "GET", "path" => "/a", "status" => 200, "duration" => 12.34, "@timestamp" => "2026-10-10T13:55:36.123Z"}
     entry = ->(**other) { AccessLog::Lograge.entry(JSON.generate(json.merge(other.transform_keys(&:to_s)))) }

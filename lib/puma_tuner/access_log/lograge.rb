@@ -16,6 +16,9 @@ module PumaTuner
       JSON_LINE = /\{.*"(?:method|duration)":.*\}/
       INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/
 
+      # Where a line of JSON has its instant. Any other date in it is something else, such as a parameter.
+      INSTANT_KEYS = %w[@timestamp timestamp time ts].freeze
+
       # A number of JSON is digits as well; more of them, or a larger exponent, would take memory without bound.
       DURATION = /\A\d{1,18}(?:\.\d{1,30})?(?:e[-+]?\d{1,2})?\z/i
       STATUS = /\A\d{3}\z/
@@ -26,9 +29,9 @@ module PumaTuner
       # @param line [String]
       # @return [Entry, nil]
       def self.entry(line)
-        http_method, target, status, duration = fields(line)
+        http_method, target, status, duration, instant = fields(line)
         return unless http_method.is_a?(String) && target.is_a?(String) && DURATION.match?(duration.to_s)
-        instant = line[INSTANT] or return
+        return unless instant
         status = STATUS.match?(status.to_s) ? status.to_i : nil
         Entry.new(at_ns: at_ns(instant), http_method:, target:, status:,
           app_ns: (Rational(duration.to_s) * Units::NS_PER_MS).round)
@@ -39,9 +42,11 @@ module PumaTuner
       def self.timer = method(:entry)
 
       def self.fields(line)
-        return $~.captures if WORDS.match(line)
-        json = line[JSON_LINE] or return
-        JSON.parse(json).values_at("method", "path", "status", "duration")
+        return [*$~.captures, line[INSTANT]] if WORDS.match(line)
+        match = JSON_LINE.match(line) or return
+        json = JSON.parse(match[0])
+        instants = [*json.values_at(*INSTANT_KEYS).grep(String), match.pre_match].filter_map { |text| text[INSTANT] }
+        [*json.values_at("method", "path", "status", "duration"), instants.first]
       rescue JSON::ParserError
         nil
       end
