@@ -22,8 +22,10 @@ module PumaTuner
     # over the wire; status: nil where the line does not tell it
     # app_ns: how long the app took, as who asked it saw it; client_ns: until the client had its response, which a slow
     #   client makes longer; nil where the line does not tell it
-    Entry = Data.define(:at_ns, :http_method, :target, :status, :app_ns, :client_ns) do
-      def initialize(app_ns: nil, client_ns: nil, **fields) = super
+    # lead_ns: how long before at_ns the request had come, where at_ns is the instant of the response and the line tells
+    #   its time; else 0
+    Entry = Data.define(:at_ns, :http_method, :target, :status, :app_ns, :client_ns, :lead_ns) do
+      def initialize(app_ns: nil, client_ns: nil, lead_ns: 0, **fields) = super
     end
 
     # The formats by the name that people give; the first that understands most of a log's first lines is taken. Each

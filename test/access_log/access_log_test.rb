@@ -100,6 +100,28 @@ class AccessLogTest < TunerTest
     assert_in_delta 2 * Units::NS_PER_S, times.last, Units::NS_PER_S
   end
 
+  # A request of 3 s that is answered at :03, and one of half a second that is answered before it, at :02.
+  TWO_ANSWERS = {
+    "combined" => [[3, "3.000"], [2, "0.500"]].map { |second, took| %(192.0.2.1 - - [10/Oct/2026:12:00:0#{second} +0000] "GET /x HTTP/1.1" 200 9 "-" "curl" #{took}) },
+    "lograge" => [[3, 3_000], [2, 500]].map { |second, took| "I, [2026-10-10T12:00:0#{second}.000000 #17]  INFO -- : method=GET path=/x format=html status=200 duration=#{took}.00" },
+    "alb" => [[3, "3.000"], [2, "0.500"]].map { |second, took| ALB.sub("13:55:36.123456", "12:00:0#{second}.000000").sub("0.001 0.020 0.002", "0.000 #{took} 0.000") },
+    "rails" => [0, 1.5].map { |second| RAILS.gsub("13:55:36", "12:00:0#{second.floor}").sub(".123456", ".#{second.modulo(1).to_s[2]}00000") }
+  }.freeze
+
+  TWO_ANSWERS.each do |name, lines|
+    test "requests of #{name} have the instants at which they came, and not those of their responses" do
+      entries = lines.map { |line| AccessLog.format(name).entry(line) }
+      assert_equal [0, 1_500_000_000], AccessLog::Summary.new(entries, resolution_ns: 1) { |path| path }.arrivals_ns
+    end
+  end
+
+  test "a log of whole seconds is spread over them, also where times are taken off" do
+    entry = AccessLog::Combined.entry(TWO_ANSWERS["combined"].last)
+    arrivals = AccessLog::Summary.new([entry] * 50, resolution_ns: AccessLog::Combined::RESOLUTION_NS) { |path| path }.arrivals_ns
+    assert_in_delta Units::NS_PER_S, arrivals.last, Units::NS_PER_S / 5
+    assert_equal 50, arrivals.uniq.size
+  end
+
   test "what is written can be read as a file of requests, and fills in what the log had" do
     entries = summary(*["/articles/42?q=slow+app"] * 3, "/articles/7?q=%7B%7Bx%7D%7D", "/about")
     writer = AccessLog::RequestWriter.new(entries, groups_max: 10, source: "access.log", values: true)

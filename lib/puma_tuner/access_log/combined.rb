@@ -8,8 +8,8 @@ module PumaTuner
     #
     #   192.0.2.1 - - [10/Oct/2026:13:55:36 +0000] "GET /articles/42?q=a HTTP/1.1" 200 2326 "-" "curl/8.5"
     #
-    # Times are no part of it; people add them (nginx: $request_time, $upstream_response_time), with names or without,
-    # at any place behind the size.
+    # The instant is that of the response. Times are no part of it; people add them (nginx: $request_time,
+    # $upstream_response_time), with names or without, at any place behind the size.
     module Combined
       LINE = %r{\A\S+[ ]\S+[ ].*?\[(\d{2})/(\w{3})/(\d{4}):(\d{2}):(\d{2}):(\d{2})[ ]([+-]\d{2})(\d{2})\][ ]
         "([A-Z]+)[ ](\S+)(?:[ ]HTTP/[\d.]+)?"[ ](\d{3})[ ]}x
@@ -38,7 +38,8 @@ module PumaTuner
         at = Time.new(year.to_i, MONTHS.fetch(month) { return }, day.to_i, hour.to_i, minute.to_i, second.to_i,
           "#{offset_hours}:#{offset_minutes}")
         app_ns, client_ns = times(match.post_match)
-        Entry.new(at_ns: at.to_i * Units::NS_PER_S, http_method:, target:, status: status.to_i, app_ns:, client_ns:)
+        Entry.new(at_ns: at.to_i * Units::NS_PER_S, http_method:, target:, status: status.to_i, app_ns:, client_ns:,
+          lead_ns: client_ns || app_ns || 0)
       rescue ArgumentError
         nil # no such day
       end

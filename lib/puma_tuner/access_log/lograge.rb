@@ -10,7 +10,8 @@ module PumaTuner
     #   I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b…] method=GET path=/articles/42 format=html
     #   controller=ArticlesController action=show status=200 duration=12.34 view=5.60 db=1.20
     #
-    # It tells no instant by itself: it stands before it (Ruby's logger, syslog, a collector of logs), or in a field.
+    # It tells no instant by itself: that of the response stands before it (Ruby's logger, syslog, a collector of logs),
+    # or in a field.
     module Lograge
       WORDS = /\bmethod=([A-Z]+) path=(\S+) .*?\bstatus=(\d{3}) duration=(\d+(?:\.\d+)?)/
       JSON_LINE = /\{.*"(?:method|duration)":.*\}/
@@ -33,8 +34,8 @@ module PumaTuner
         return unless http_method.is_a?(String) && target.is_a?(String) && DURATION.match?(duration.to_s)
         return unless instant
         status = STATUS.match?(status.to_s) ? status.to_i : nil
-        Entry.new(at_ns: at_ns(instant), http_method:, target:, status:,
-          app_ns: (Rational(duration.to_s) * Units::NS_PER_MS).round)
+        app_ns = (Rational(duration.to_s) * Units::NS_PER_MS).round
+        Entry.new(at_ns: at_ns(instant), http_method:, target:, status:, app_ns:, lead_ns: app_ns)
       rescue ArgumentError, RangeError
         nil # no such day, or none that a clock has
       end

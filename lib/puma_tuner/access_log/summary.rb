@@ -26,8 +26,11 @@ module PumaTuner
       def initialize(entries, resolution_ns:, seed: 1, &named)
         @named = named
         @groups = {}
-        instants = entries.map { |entry| entry.at_ns.tap { add(entry) } }
-        @arrivals_ns = spread(instants.sort, resolution_ns, Random.new(seed))
+        told = entries.map do |entry|
+          add(entry)
+          [entry.at_ns, entry.lead_ns]
+        end
+        @arrivals_ns = arrivals(told.sort, resolution_ns, Random.new(seed))
       end
 
       # @return [Array<Group>] the most frequent first
@@ -49,9 +52,12 @@ module PumaTuner
 
       private
 
-      def spread(instants, resolution_ns, random)
-        spread = instants.map { |ns| (ns % resolution_ns).zero? ? ns + random.rand(resolution_ns) : ns }.sort
-        spread.map { |ns| ns - spread.first }
+      # Instants of one tick are spread over it before the times are taken off them, which tell more than the clock.
+      def arrivals(told, resolution_ns, random)
+        instants = told.map do |at_ns, lead_ns|
+          ((at_ns % resolution_ns).zero? ? at_ns + random.rand(resolution_ns) : at_ns) - lead_ns
+        end
+        instants.sort!.map { |ns| ns - instants.first }
       end
 
       def add(entry)
