@@ -125,6 +125,34 @@ class CompareComparerTest < TunerTest
     assert_equal :not_shown, outcome.row("mean").outcome
   end
 
+  test "errors where there were none before are worse, and none where there were some better, though there is no ratio" do
+    random = Random.new(9)
+    logs = [log(random, per_s: 5), next_day(random, per_s: 5, failing_ratio: 0.02)]
+    [[logs, :worse, %w[b a]], [logs.reverse, :better, %w[a b]]].each do |both, outcome, names|
+      made = compare(*both, random)
+      failed = made.row("failed")
+      assert_equal [nil, outcome, nil], [failed.ratio, failed.outcome, failed.reason]
+      said = made.remarks.find { |one| one.kind == :errors_of_one }
+      assert_equal names, said.facts.values_at("log", "other")
+      assert_in_delta 0.02, said.facts["ratio"], 0.005
+    end
+  end
+
+  # One in 500 fails in b, which has ten times as many requests as a: of a's 1,800, 3.6 would, and one such log in forty
+  # has no error. Swapping the sides of blocks alone would be surer than that.
+  test "a log with so few requests that it may well happen to have no error is not said to have none" do
+    random = Random.new(16)
+    failed = compare(log(random, per_s: 0.5), next_day(random, per_s: 5, failing_ratio: 0.002), random).row("failed")
+    assert_equal [0.0, :not_shown], [failed.a, failed.outcome]
+    assert_operator failed.b, :>, 0.001
+  end
+
+  test "times of nothing are not called few" do
+    random = Random.new(17)
+    made = compare(*[log(random), next_day(random)].map { |one| one.tap { |made| made.tally.cells.each_value { |spans| spans.each_value { |cell| cell.sum_ns = 0 } } } }, random)
+    assert_equal [0.0, nil, nil], made.row("mean").then { |row| [row.a, row.ratio, row.reason] }
+  end
+
   test "more traffic is told, as queues are its" do
     random = Random.new(10)
     outcome = compare(log(random), next_day(random, per_s: 3), random)

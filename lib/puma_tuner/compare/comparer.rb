@@ -146,9 +146,44 @@ module PumaTuner
       # Outcomes of all that is compared, corrected together for being many.
       def judge(found)
         return {} if @pairing.reason
+        found = found.merge([:all, "failed"] => found[[:all, "failed"]] || failed_difference)
         results = found.select { |(about, metric), result| result && decisive?(about, metric, found) }
         raised = Stats::Holm.adjust(results.transform_values(&:p_value))
         results.to_h { |key, result| [key, outcome(result, raised.fetch(key))] }
+      end
+
+      # A difference of which there is no ratio. log: of b over a, infinite where one of them is 0
+      Difference = Data.define(:log, :p_value)
+      private_constant :Difference
+
+      # Errors that one log alone has, or few blocks, make no ratio. Their shares are held against each other with the
+      # sides of blocks swapped, which knows how errors cluster, and as counts of independent events, which knows that
+      # one log has more requests; what both are sure of counts.
+      #
+      # @return [Difference, nil] nil where neither log has any
+      def failed_difference
+        blocks = Array.new(@blocks_count) { |block| [0, 1].map { |side| failed_and_all(side, block) } }
+          .select { |sides| sides.all? { |_, all| all.positive? } }
+        shares = ->(swapped) { shares(blocks.zip(swapped).map { |sides, swap| swap ? sides.reverse : sides }) }
+        a, b = shares.call([])
+        return unless a&.positive? || b&.positive?
+        swapping = Stats::PermutationTest.p_value(blocks.size, random: @random) do |swapped|
+          shares.call(swapped).inject(:-).abs
+        end
+        counting = Stats::RateRatio.p_value(*blocks.transpose.map { |side| side.transpose.map(&:sum) }.transpose)
+        Difference.new(log: Math.log(b.fdiv(a)), p_value: [swapping, counting].max)
+      end
+
+      def failed_and_all(side, block)
+        %i[failed_count requests_count].map do |name|
+          cells.each_value.sum { |both| both[side][block].public_send(name) }
+        end
+      end
+
+      # @param blocks [Array<Array(Array, Array)>] errors and requests, of both
+      # @return [Array(Float, Float)]
+      def shares(blocks)
+        blocks.transpose.map { |side| side.sum(&:first).fdiv(side.sum(&:last)) }
       end
 
       def decisive?(about, metric, found)
@@ -180,9 +215,14 @@ module PumaTuner
         outcome = judged[[:adjusted, metric]] if about == :all
         outcome ||= judged[[about, metric]]
         decided = METRICS.key?(metric) || metric == "failed"
-        reason = (METRICS.key?(metric) && ratio.nil?) ? :few_requests : @pairing.reason if decided
+        reason = few_requests?(metric, ratio, a, b) ? :few_requests : @pairing.reason if decided
         Fleet::Row.new(name: metric, label:, unit:, a:, b:, ratio: ratio&.estimate, adjusted: adjusted&.estimate,
           error_ratio: error_ratio(metric, a, b), outcome: decided ? outcome || :not_shown : nil, reason:)
+      end
+
+      # Times of 0 have no ratio either, however many they are.
+      def few_requests?(metric, ratio, *values)
+        METRICS.key?(metric) && ratio.nil? && values.none? { |one| one&.zero? }
       end
 
       def error_ratio(metric, a, b)
@@ -244,9 +284,15 @@ module PumaTuner
           (Statement.of(:other_formats, a: formats.first, b: formats.last) if formats.uniq.size > 1),
           *[0, 1].filter_map { |side| left_hours(side) },
           (Statement.of(:other_traffic, ratio: rate) if other_traffic?(rate)),
+          *errors_of_one(rows.find { |row| row.name == "failed" }),
           (Statement.of(:other_endpoints, covered_ratio:) if covered_ratio < 1 - LEFT_HOURS_MIN_RATIO),
           (Statement.of(:less_than_days) unless @pairing.kind == :week || @pairing.reason)
         ].compact
+      end
+
+      def errors_of_one(failed)
+        with, without = [failed.a, failed.b].zip(Fleet::Reader::NAMES).partition { |share, _| share&.positive? }
+        with.product(without).map { |(ratio, log), (_, other)| Statement.of(:errors_of_one, log:, other:, ratio:) }
       end
 
       def other_traffic?(rate) = rate && !rate.covers?(1) && (rate.value - 1).abs > TRAFFIC_TOLERANCE_RATIO

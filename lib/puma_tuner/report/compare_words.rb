@@ -44,6 +44,10 @@ module PumaTuner
           "b served #{Units.times(ratio.first)} as many requests per second. At more requests, queues are longer: a " \
             "part of the change may be theirs."
         },
+        errors_of_one: ->(log:, other:, ratio:) {
+          "#{other} has no response with status 500 and above, and #{log} has #{Units.percent(ratio)}: that makes no " \
+            "ratio, and the outcome goes by the difference."
+        },
         other_endpoints: ->(covered_ratio:) {
           "The mix is made equal over endpoints that both were asked for often enough; they have " \
             "#{Units.percent(covered_ratio)} of the requests."
