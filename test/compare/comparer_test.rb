@@ -79,6 +79,32 @@ class CompareComparerTest < TunerTest
     assert_in_delta 1, outcome.row("rate").ratio.value, 0.05
   end
 
+  # By day slower and busier than by night, and never otherwise.
+  def daily(random, days:, hours:)
+    tally = Compare::Tally.new(random:, resolution_ns: Units::NS_PER_MS)
+    begins_s = MONDAY_S - 10 * 3_600 + days * DAY_S
+    (begins_s...begins_s + hours * 3_600).step(5) do |second|
+      day = Math.sin(2 * Math::PI * (second - 8 * 3_600) / DAY_S)
+      next if random.rand > (1 + 0.6 * day) / 1.6
+      took_s = 0.05 * Math.exp(0.3 * MadeLogs.normal(random)) * (1 + 0.4 * day)
+      tally.add("GET /", at_ns: second * Units::NS_PER_S, took_ns: (took_s * 1_000).round * Units::NS_PER_MS, status: 200)
+    end
+    MadeLog.new(path: "some.log", tally:)
+  end
+
+  test "hours that one log has on more days than others weigh no more in it than in the other log" do
+    random = Random.new(18)
+    [[24, 32], [48, 36]].each do |hours|
+      outcome = compare(daily(random, days: 0, hours: hours.first), daily(random, days: 7, hours: hours.last), random)
+      mean = outcome.row("mean").ratio
+      assert mean.covers?(1), "#{hours} #{mean}"
+      assert_in_delta 1, mean.value, 0.03
+      assert_equal [:not_shown], outcomes(outcome).uniq
+      assert_in_delta 1, outcome.row("rate").ratio.value, 0.03
+      assert_includes outcome.remarks.map(&:kind), :left_hours
+    end
+  end
+
   test "logs of other hours of the day decide nothing" do
     random = Random.new(6)
     outcome = compare(log(random), log(random, begins_s: MONDAY_S + 4 * 3_600, slower: {"GET /articles" => 2}), random)

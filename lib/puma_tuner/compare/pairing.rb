@@ -97,10 +97,15 @@ module PumaTuner
 
       def day(slot) = slot * @span_s / DAY_S
 
+      # An hour that a log has on more days than others would weigh more in it than in the other log, and hours differ.
+      # So of each time as many spans are taken as the log has of the time that it has least of.
+      #
       # @return [Hash{Integer => Array(Array, Array)}] spans of both, by what they have in common
       def common(cycle_s)
-        a, b = @tallies.map { |tally| tally.spans.group_by { |span| slot(span, cycle_s) } }
-        (a.keys & b.keys).sort.to_h { |slot| [slot, [a[slot], b[slot]]] }
+        sides = @tallies.map { |tally| tally.covered.group_by { |span| slot(span, cycle_s) } }
+        slots = sides.map(&:keys).inject(:&).sort
+        counts = sides.map { |side| side.values_at(*slots).map(&:size).min }
+        slots.to_h { |slot| [slot, sides.zip(counts).map { |side, count| side[slot].first(count) }] }
       end
 
       def week

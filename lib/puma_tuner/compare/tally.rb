@@ -10,6 +10,9 @@ module PumaTuner
       LENGTHS_S = [1, 5, 10, 30, 60, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].freeze
       SPANS_MAX = 480
 
+      # Without a request for longer than this, a log is taken to have a gap.
+      GAP_S = 3_600
+
       # More are counted together: paths of a scheme that can't be seen through must not fill the memory.
       ENDPOINTS_MAX = 1_000
 
@@ -74,6 +77,22 @@ module PumaTuner
       # @return [Array<Integer>] numbers of the spans with any request, ascending
       def spans = @spans.keys.sort
 
+      # A span without a request counts as well, as nothing came then. A longer gap is time that the log is not of.
+      #
+      # @return [Array<Integer>] numbers of all spans that the log covers, ascending
+      def covered
+        spans.each_cons(2).flat_map do |one, following|
+          ((following - one) * @span_s > GAP_S) ? [one] : [*one...following]
+        end.push(*spans.last)
+      end
+
+      # @return [void]
+      def widen_by_one
+        wider = LENGTHS_S[LENGTHS_S.index(@span_s) + 1] or
+          raise UsageError, "it tells of more than #{SPANS_MAX} days; take those that are to be compared"
+        widen(wider)
+      end
+
       # @param span_s [Integer] one of LENGTHS_S
       # @return [void]
       def widen(span_s)
@@ -107,12 +126,6 @@ module PumaTuner
           by_span = @cells[endpoint]
           by_span[at_ns / (@span_s * Units::NS_PER_S)]
         end
-      end
-
-      def widen_by_one
-        wider = LENGTHS_S[LENGTHS_S.index(@span_s) + 1] or
-          raise UsageError, "it tells of more than #{SPANS_MAX} days; take those that are to be compared"
-        widen(wider)
       end
     end
   end

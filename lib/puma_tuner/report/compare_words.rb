@@ -37,8 +37,8 @@ module PumaTuner
             "that in it."
         },
         left_hours: ->(log:, ratio:) {
-          "#{log}: #{Units.percent(ratio)} of its requests came at hours that the other does not have, and are left " \
-            "out."
+          "#{log}: #{Units.percent(ratio)} of its requests are left out, as they came at hours that the other does " \
+            "not have, or that it has on more days than the rest."
         },
         other_traffic: ->(ratio:) {
           "b served #{Units.times(ratio.first)} as many requests per second. At more requests, queues are longer: a " \
