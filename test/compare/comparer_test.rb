@@ -105,6 +105,30 @@ class CompareComparerTest < TunerTest
     end
   end
 
+  def seldom(random, count, seconds: 3_600, day: 0, factor: 1)
+    tally = Compare::Tally.new(random:, resolution_ns: Units::NS_PER_MS)
+    instants = Array.new(count) { MONDAY_S + day * DAY_S + random.rand(seconds.to_f) }
+    instants.each { |at| tally.add("GET /", at_ns: (at * Units::NS_PER_S).to_i, took_ns: (50 * factor * Math.exp(0.3 * MadeLogs.normal(random))).round * Units::NS_PER_MS, status: 200) }
+    MadeLog.new(path: "some.log", tally:)
+  end
+
+  test "logs of few requests are compared by all of them, in longer spans" do
+    random = Random.new(19)
+    [3_600, DAY_S].each do |seconds|
+      outcome = compare(seldom(random, 900, seconds:), seldom(random, 900, seconds:, day: 1, factor: 1.5), random)
+      assert_operator 900.0 * outcome.span_s / seconds, :>=, 5
+      assert_equal [900, 900], [outcome.a.compared_count, outcome.b.compared_count]
+      assert_equal [nil, :worse], [outcome.reason, outcome.row("mean").outcome]
+      assert_in_delta 900.0 / seconds, outcome.row("rate").a, 30.0 / seconds
+      refute_includes outcome.remarks.map(&:kind), :left_hours
+    end
+  end
+
+  test "of too few requests that is told as the reason, and not that disturbances last" do
+    random = Random.new(20)
+    assert_equal :few_blocks, compare(seldom(random, 120), seldom(random, 120, day: 1), random).reason
+  end
+
   test "logs of other hours of the day decide nothing" do
     random = Random.new(6)
     outcome = compare(log(random), log(random, begins_s: MONDAY_S + 4 * 3_600, slower: {"GET /articles" => 2}), random)

@@ -26,6 +26,10 @@ module PumaTuner
       # Requests per second that differ by more are worth a word, as queues grow with them.
       TRAFFIC_TOLERANCE_RATIO = 0.1
 
+      # Spans have so many requests at least, on the mean of either log, and about ten as lengths of spans are: by
+      # fewer, chance alone tells them apart.
+      SPAN_REQUESTS_MIN = 5
+
       # Of hours that the other log does not have; fewer requests are not worth a word.
       LEFT_HOURS_MIN_RATIO = 0.01
 
@@ -51,8 +55,7 @@ module PumaTuner
         @endpoints_max = endpoints_max
         @resolution_ns = resolution_ns
         @tallies = @logs.map(&:tally)
-        span_s = @tallies.map(&:span_s).max
-        @tallies.each { |tally| tally.widen(span_s) }
+        widen_spans
         @pairing = Pairing.new(*@tallies)
         @blocks = @pairing.blocks
         @blocks_count = @pairing.blocks_count
@@ -78,6 +81,17 @@ module PumaTuner
       end
 
       private
+
+      def widen_spans
+        span_s = @tallies.map(&:span_s).max
+        @tallies.each { |tally| tally.widen(span_s) }
+        @tallies.each(&:widen_by_one) while @tallies.any? { |tally| sparse?(tally) }
+      end
+
+      def sparse?(tally)
+        spans_count = tally.covered.size
+        spans_count > Pairing::BLOCKS_MIN && tally.requests_count < SPAN_REQUESTS_MIN * spans_count
+      end
 
       # @return [Hash{String => Array(Array<Tally::Cell>, Array<Tally::Cell>)}] of both logs, by endpoint and block
       def cells

@@ -13,8 +13,8 @@ module PumaTuner
       HOUR_NS = 3_600 * Units::NS_PER_S
 
       # Why nothing is shown, whatever the figures are. other_hours: the logs have no time of the day in common, and
-      # traffic differs between hours; few_blocks: too little time for an interval; short_blocks: what disturbs the
-      # server lasts so long that no blocks are independent of each other
+      # traffic differs between hours; few_blocks: too little time, or too few requests in it, for an interval;
+      # short_blocks: what disturbs the server lasts so long that no blocks are independent of each other
       REASONS = %i[other_hours few_blocks short_blocks].freeze
 
       # Fewer days are no blocks, and hours are taken.
@@ -67,7 +67,7 @@ module PumaTuner
       def reason
         return :other_hours if @kind == :order && !within_an_hour?
         return if days?
-        return :few_blocks if @pairs.size < BLOCKS_MIN
+        return :few_blocks if @pairs.size < BLOCKS_MIN * CORRELATION_FACTOR
         :short_blocks if @pairs.size / block_spans < BLOCKS_MIN
       end
 
@@ -117,11 +117,11 @@ module PumaTuner
 
       def hours
         pairs = common(DAY_S).values
-        [:hours, pairs] if pairs.size >= [BLOCKS_MIN, *@tallies.map { |tally| tally.spans.size }].min
+        [:hours, pairs] if pairs.size >= [BLOCKS_MIN, *@tallies.map { |tally| tally.covered.size }].min
       end
 
       def order
-        a, b = @tallies.map(&:spans)
+        a, b = @tallies.map(&:covered)
         [:order, Array.new([a.size, b.size].min) { |index| [[a[index]], [b[index]]] }]
       end
 

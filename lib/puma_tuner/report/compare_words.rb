@@ -13,8 +13,8 @@ module PumaTuner
       UNDECIDED = {
         other_hours: "Nothing is shown, whatever the figures are: the logs are of other hours of the day, and " \
           "traffic differs between hours. Compare with the same hours of a day before.",
-        few_blocks: "Nothing is shown, whatever the figures are: the logs have too little time in common for an " \
-          "interval. Take longer logs.",
+        few_blocks: "Nothing is shown, whatever the figures are: the logs have too little time in common, or too " \
+          "few requests in it, for an interval. Take longer logs.",
         short_blocks: "Nothing is shown, whatever the figures are: what disturbs this server lasts too long for logs " \
           "of this length, and intervals are narrower than the truth. Take longer logs, best of four days and more."
       }.freeze
