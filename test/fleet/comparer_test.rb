@@ -30,6 +30,35 @@ class FleetComparerTest < TunerTest
     assert_equal [:worse, nil], [row.outcome, row.reason]
   end
 
+  # By night a hundredth of the day's requests. b needs a tenth less for each, and three times as much beside them.
+  test "at the same traffic nothing is taken off the ratio, though nights by themselves say the contrary" do
+    random = Random.new(3)
+    traffic = Array.new(168) { |hour| 2_000 * 100**((1 - Math.cos(2 * Math::PI * hour / 24)) / 2) }
+    a, b = [[0.02, 20], [0.018, 60]].map do |each, beside|
+      traffic.map { |requests| (requests * (0.99 + 0.02 * random.rand)).then { |count| span(counts: [count, 0, 0, 0], cpu_s: each * count + beside) } }
+    end
+    row = rows(a, b, blocks: traffic.each_index.map { |hour| hour / 24 })["cpu_per_request"]
+    assert_equal :better, row.outcome
+    assert_operator row.ratio.high, :<, 0.95
+    assert_in_delta row.ratio.value, row.adjusted.value, 0.003
+  end
+
+  # A power of the traffic explains exactly what is taken off; a part that does not grow with it only nearly.
+  test "intervals at equal traffic hold what they promise, where the traffic has a swing and a scatter of its own" do
+    random = Random.new(12)
+    week = ->(factor) do
+      own, slow = Array.new(2) { lasting(random, 168, 3_600) }
+      Array.new(168) do |hour|
+        requests = 3_000 * factor * 3**(-Math.cos(2 * Math::PI * hour / 24) / 2) * own[hour]**2
+        span(counts: [requests, 0, 0, 0], cpu_s: 0.01 * requests * (requests / 3_000)**0.3 * slow[hour])
+      end
+    end
+    metrics = Measured::ALL.select { |metric| metric.name == "cpu_per_request" }
+    estimates = Array.new(20) { Comparer.new(week.call(1), week.call(1.3), (0...168).map { |hour| hour / 24 }, days: true, random:, metrics:).rows.first.adjusted }
+    assert_operator estimates.count { |one| !one.covers?(1) }, :<=, 3
+    assert_in_delta 1, estimates.sum(&:value) / estimates.size, 0.01
+  end
+
   test "where the groups never had the same traffic, nothing is said of what traffic changes" do
     random = Random.new(2)
     quiet, loud = busy(random, factor: 1), busy(random, factor: 3).map { |one| one.with(memory_bytes: 1.3e9) }

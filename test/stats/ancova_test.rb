@@ -30,6 +30,14 @@ class AncovaTest < TunerTest
     assert_equal Covariate.of(points[0] + points[0] + points[1]), weighted
   end
 
+  test "a point of weight two explains and differs as two points do" do
+    once, twice = [2.0, 1.0].map { |weight| Covariate.of([[1.0, 2.0], *[[2.0, 4.5, weight]] * (2 / weight).to_i, [4.0, 5.0]]) }
+    other = Covariate.of([[2.0, 5.0], [5.0, 9.0]])
+    assert_in_delta twice.difference(other), once.difference(other), 1e-12
+    assert_in_delta twice.explained(other), once.explained(other), 1e-12
+    assert_equal [3, 4.0], [once.count, once.weight]
+  end
+
   test "a single point tells nothing" do
     assert_nil Covariate.of([[1.0, 2.0]]).difference(Covariate.of([[1.0, 2.0], [2.0, 3.0]]))
   end

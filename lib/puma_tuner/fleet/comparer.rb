@@ -56,7 +56,10 @@ module PumaTuner
       private
 
       def results
-        Stats::BlockBootstrap.of(@pairs.size, random: @random) { |weights| [*ratios(weights), *adjusted(weights)] }
+        Stats::BlockBootstrap.of(@pairs.size, random: @random) do |weights|
+          ratios = ratios(weights)
+          [*ratios, *adjusted(ratios, weights)]
+        end
       end
 
       # Returns the sums by metric, side and block.
@@ -73,10 +76,14 @@ module PumaTuner
         end
       end
 
-      def adjusted(weights)
-        @metrics.map do |metric|
-          a, b = (points(metric) if metric.adjusted && !traffic_apart?)
-          a && Stats::Ancova.weighted(b, weights).difference(Stats::Ancova.weighted(a, weights))
+      # The ratio, less what traffic explains of it. An hour counts as it does in the ratio, by its requests, so that at
+      # equal traffic nothing is taken off. The difference of the hours' mean logarithms was rejected: nights decide it,
+      # of which the ratio knows little, and it can say the contrary at the same traffic.
+      def adjusted(ratios, weights)
+        @metrics.zip(ratios).map do |metric, ratio|
+          a, b = (points(metric) if ratio && metric.adjusted && !traffic_apart?)
+          explained = a && Stats::Ancova.weighted(b, weights).explained(Stats::Ancova.weighted(a, weights))
+          ratio - explained if explained
         end
       end
 
@@ -89,8 +96,9 @@ module PumaTuner
 
       def point(metric, pair, side)
         return unless adjustable?(pair)
-        value = metric.of([metric.sum([pair[side]])], [1])
-        [Math.log(pair[side].load_per_s), Math.log(value)] if value&.positive?
+        span = pair[side]
+        value = metric.of([metric.sum([span])], [1])
+        [Math.log(span.load_per_s), Math.log(value), metric.weight(span)] if value&.positive?
       end
 
       def adjustable?(pair) = pair.none? { |span| span.load_per_s.nil? || span.requests_count < REQUESTS_MIN }

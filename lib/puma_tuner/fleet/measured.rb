@@ -17,6 +17,10 @@ module PumaTuner
           numbers.transpose.map(&:sum) unless numbers.flatten.include?(nil)
         end
 
+        # @param span [Span]
+        # @return [Float] how much it counts beside others
+        def weight(span) = ratio ? span.requests_count : under.call(span)
+
         # @param sums [Array] as above
         # @param weights [Array<Integer>] how often each counts
         # @return [Float, nil] nil where nobody knows

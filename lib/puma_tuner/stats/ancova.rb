@@ -8,28 +8,32 @@ module PumaTuner
     #
     # Sums add up, so that those of a resample are made of its blocks'.
     #
-    # count: of points; x, y, xx, xy: sums
-    Ancova = Data.define(:count, :x, :y, :xx, :xy) do
-      # @param points [Array<Array(Float, Float)>] covariate and value
+    # count: of points; weight: of all of them; x, y, xx, xy: sums
+    Ancova = Data.define(:count, :weight, :x, :y, :xx, :xy) do
+      # @param points [Array<Array(Float, Float, Float)>] covariate, value and weight, which is 1 where it is not given
       def self.of(points)
-        new(count: points.size, x: points.sum(0.0, &:first), y: points.sum(0.0, &:last),
-          xx: points.sum(0.0) { |x, _| x * x }, xy: points.sum(0.0) { |x, y| x * y })
+        sum = ->(&term) { points.sum(0.0) { |x, y, weight = 1.0| weight * term.call(x, y) } }
+        new(count: points.size, weight: sum.call { 1.0 }, x: sum.call { |x, _| x }, y: sum.call { |_, y| y },
+          xx: sum.call { |x, _| x * x }, xy: sum.call { |x, y| x * y })
       end
 
       # @param sums [Array<Ancova>]
       # @param weights [Array<Integer>] how often each counts
       def self.weighted(sums, weights)
         pairs = sums.zip(weights)
-        new(count: pairs.sum { |one, weight| one.count * weight }, x: pairs.sum { |one, weight| one.x * weight },
-          y: pairs.sum { |one, weight| one.y * weight }, xx: pairs.sum { |one, weight| one.xx * weight },
-          xy: pairs.sum { |one, weight| one.xy * weight })
+        new(**members.to_h { |name| [name, pairs.sum { |one, weight| one.public_send(name) * weight }] })
       end
 
       # @param baseline [Ancova]
       # @return [Float, nil] the difference of this group from the baseline; nil when one has fewer than two points
       def difference(baseline)
-        return if [self, baseline].any? { |group| group.count < 2 }
-        (mean_y - baseline.mean_y) - slope(baseline) * (mean_x - baseline.mean_x)
+        explained = explained(baseline) and mean_y - baseline.mean_y - explained
+      end
+
+      # @param baseline [Ancova]
+      # @return [Float, nil] the part of the difference that the covariate explains; nil as above
+      def explained(baseline)
+        slope(baseline) * (mean_x - baseline.mean_x) if [self, baseline].all? { |group| group.count >= 2 }
       end
 
       # @return [Float] 0 where the covariate does not vary within the groups, and so explains nothing
@@ -38,13 +42,13 @@ module PumaTuner
         (squares < 1e-9) ? 0.0 : [self, other].sum(&:products) / squares
       end
 
-      def mean_x = x / count
+      def mean_x = x / weight
 
-      def mean_y = y / count
+      def mean_y = y / weight
 
-      def squares = xx - x * x / count
+      def squares = xx - x * x / weight
 
-      def products = xy - x * y / count
+      def products = xy - x * y / weight
     end
   end
 end
