@@ -40,10 +40,17 @@ class PairedValuesTest < TunerTest
     assert_equal [2, nil], values("p50", [[1, 2], [3, nil]]).values("b", "p50")
   end
 
-  test "zeros are left out where they may be, while enough is left" do
-    rounds = [[1, 2]] * 6 + [[0, 1], [2, 0]]
+  test "rounds in which both are zero are left out where that may be, while enough is left" do
+    rounds = [[1, 2]] * 6 + [[0, 0]] * 2
     assert_equal [[1] * 6, [2] * 6], pairs("gc_per_request", rounds)
     assert_nil pairs("gc_per_request", rounds.drop(1))
     assert_nil pairs("cpu_per_request", rounds)
+  end
+
+  # Two rounds in three without any collection, and a third with a long one: by the rounds that have a ratio that would
+  # be more collecting, and it is less.
+  test "a round in which one alone is zero is not left out, and nothing is compared" do
+    assert_nil pairs("gc_per_request", [[2, 3], [2, 0], [2, 0]] * 8)
+    assert_nil pairs("gc_per_request", [[1, 2]] * 8 + [[0, 1]])
   end
 end

@@ -4,7 +4,8 @@ module PumaTuner
   module Prove
     # The numbers of the rounds that count: one for each variant, metric and round.
     class PairedValues
-      # A round in which nobody collected garbage, or waited, is no mistake; it has no ratio, and is left out of these.
+      # A round in which neither variant collected garbage, or waited, is no mistake; it has no ratio, and is left out
+      # of these. Where one of them did not, leaving it out would hide just what the variant saves.
       MAY_BE_ZERO = %w[gc_per_request gvl_wait_per_request gc_per_iteration].freeze
 
       # The fewest that show anything at 95%.
@@ -35,14 +36,15 @@ module PumaTuner
       def values(variant_name, metric_name) = @values.map { |round| round.fetch(variant_name)[metric_name] }
 
       # @return [Array(Array<Numeric>, Array<Numeric>), nil] the baseline's and the
-      #   variant's, above zero, in the same order; nil when any is missing: to leave
-      #   out the rounds that could not tell would let results decide what counts
+      #   variant's, above zero, in the same order; nil when any is missing or has no
+      #   ratio: to leave out the rounds that could not tell would let results
+      #   decide what counts
       def pairs(baseline_name, variant_name, metric_name)
         pairs = values(baseline_name, metric_name).zip(values(variant_name, metric_name))
         return if pairs.empty? || pairs.flatten.include?(nil)
-        with_ratio = pairs.select { |pair| pair.all?(&:positive?) }
-        return if with_ratio.size < pairs.size && !(MAY_BE_ZERO.include?(metric_name) && with_ratio.size >= PAIRS_MIN)
-        with_ratio.transpose
+        told = MAY_BE_ZERO.include?(metric_name) ? pairs.reject { |pair| pair.all?(&:zero?) } : pairs
+        return if told.size < pairs.size && told.size < PAIRS_MIN
+        told.transpose if told.flatten.all?(&:positive?)
       end
     end
   end
