@@ -36,6 +36,38 @@ class TradeoffJudgeTest < TunerTest
     assert_match(/not shown to take more CPU than the cheapest \(on\)/, made.reason)
   end
 
+  # @return [PumaTuner::Tradeoff::Study] of values by round
+  def study_of(cpu_us, pss_mib)
+    trials = Array.new(12) do |round|
+      cpu_us.keys.each_with_index.map do |name, index|
+        trial(name, round, index, 1, 1, memory: nil, conditions: {}, warmup: nil).then do |made|
+          made.with(values: {"cpu_per_request" => cpu_us[name][round] * 1_000.0, "pss" => pss_mib[name][round] * PumaTuner::Units::MIB.to_f})
+        end
+      end
+    end
+    named = cpu_us.keys.map { |name| Prove::Variant.new(name:) }
+    PumaTuner::Tradeoff::Judge.new(Tradeoffs.verdict(named, trials.flatten), subject: "yjit").call
+  end
+
+  # The baseline scatters by a tenth, and with it both ratios over it; held against each other, one takes 5% more.
+  test "what takes more CPU than the cheapest is not taken for the baseline's scatter" do
+    random = Random.new(4)
+    scattered = ->(middle, share) { Array.new(12) { middle * (1 + share * (2 * random.rand - 1)) } }
+    cpu = {"off" => scattered.call(1_000, 0.15), "on" => scattered.call(700, 0.005), "on with 16 MiB" => scattered.call(735, 0.005)}
+    made = study_of(cpu, {"off" => [100] * 12, "on" => [130] * 12, "on with 16 MiB" => [115] * 12})
+    assert_operator made.points.last.cpu_ratio.low, :<, made.points[1].cpu_ratio.value
+    assert_equal "on", made.recommended
+  end
+
+  test "what is not shown to need less memory than the cheapest is not taken for that" do
+    random = Random.new(5)
+    cpu = {"off" => [1_000, 1_001] * 6, "on" => [700, 702] * 6, "half" => [702, 705] * 6}
+    memory = {"off" => [100] * 12, "on" => [130, 128] * 6, "half" => Array.new(12) { |round| (round.even? ? 120 : 135) + random.rand }}
+    made = study_of(cpu, memory)
+    assert_operator made.points.last.memory, :<, made.points[1].memory
+    assert_equal "on", made.recommended
+  end
+
   test "where nothing is shown to be cheaper, the baseline is kept" do
     made = judge({"off" => [1_000, 100], "on" => [1_001, 90]})
     assert_equal ["off", "Nothing is shown to take less CPU than off."], [made.recommended, made.reason]

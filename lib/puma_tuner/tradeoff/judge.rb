@@ -6,7 +6,8 @@ module PumaTuner
     #
     # Decides what to take. It looks at the variants that are shown, for all of them together, to take less CPU than the
     # baseline (or at the baseline, where none is) and keep to the memory there is. It takes the one with least memory
-    # among those that the cheapest is not shown to beat by more than 2%.
+    # among those that the cheapest is not shown to beat by more than 2%, and that are shown to need less memory than it
+    # does.
     class Judge
       EQUIVALENT_RATIO = 0.02
 
@@ -124,8 +125,17 @@ module PumaTuner
         shown = fitting.select { |one| @verdict.comparison(one.variant, "cpu_per_request")&.outcome == :better }
         return nothing_shown(fitting, baseline) if shown.empty?
         cheapest = shown.min_by(&:cpu)
-        chosen = shown.select { |one| one.cpu_ratio.low <= cheapest.cpu * (1 + EQUIVALENT_RATIO) }.min_by(&:memory)
+        chosen = [cheapest, *shown.select { |one| leaner?(one, cheapest) }].min_by(&:memory)
         [chosen, reason(chosen, cheapest)]
+      end
+
+      # Held against the cheapest itself: an interval over the baseline also has how far the baseline scatters.
+      def leaner?(one, cheapest)
+        return false if one == cheapest
+        cpu, memory = %w[cpu_per_request pss].map do |metric|
+          @verdict.ratio(metric, of: one.variant, over: cheapest.variant)
+        end
+        cpu && memory && cpu.low <= 1 + EQUIVALENT_RATIO && memory.high < 1
       end
 
       def nothing_shown(fitting, baseline)
@@ -141,8 +151,10 @@ module PumaTuner
       end
 
       def reason(chosen, cheapest)
-        return "It takes least CPU, and none with less memory comes within its interval." if chosen == cheapest
-        "It is not shown to take more CPU than the cheapest (#{cheapest.variant}), and needs less memory."
+        over = "#{(EQUIVALENT_RATIO * 100).round}%"
+        return "It takes least CPU, and none within #{over} is shown to need less memory." if chosen == cheapest
+        "It is not shown to take more CPU than the cheapest (#{cheapest.variant}) by more than #{over}, and needs " \
+          "less memory."
       end
 
       def fits?(one)
