@@ -8,17 +8,24 @@ module PumaTuner
       # The fewest that can reach 95%.
       ROUNDS_COUNT = 6
 
-      # outcomes: of the primary metric, one for each proof; level_ratio: what the method promises
-      Result = Data.define(:primary, :outcomes, :rounds_count, :level_ratio) do
+      # outcomes: of the primary metric, one for each proof that had all its rounds
+      # level_ratio: what the method promises
+      # incomplete_count: proofs that had not all their rounds, and tell nothing
+      Result = Data.define(:primary, :outcomes, :incomplete_count, :rounds_count, :level_ratio) do
         def differences_count = outcomes.count { |comparison| %i[better worse].include?(comparison.outcome) }
 
         def to_s
           "#{differences_count} of #{outcomes.size} proofs of equal variants called a difference in #{primary}; " \
             "at most #{((1 - level_ratio) * 100).round(1)} in 100 should, in the long run " \
-            "(#{rounds_count} rounds each).\n#{outcomes.map { |comparison| line(comparison) }.join("\n")}"
+            "(#{rounds_count} rounds each).#{incomplete}\n#{outcomes.map { |comparison| line(comparison) }.join("\n")}"
         end
 
         private
+
+        def incomplete
+          return if incomplete_count.zero?
+          " #{Units.counted(incomplete_count, "proof")} more ended early and told nothing."
+        end
 
         def line(comparison)
           ratio = comparison.ratio
@@ -43,14 +50,32 @@ module PumaTuner
 
       # @yieldparam what [String] is about to run
       # @return [Result]
+      # @raise [InvalidMeasurement] at the first proof that can't compare the primary metric, or when no proof had all
+      #   its rounds
       def call
         verdicts = @proofs.each_with_index.map do |proof, index|
           yield("proof #{index + 1} of #{@proofs.size}") if block_given?
-          proof.call
+          proof.call.tap { |verdict| ensure_compared(verdict) }
         end
-        primary = verdicts.first.primary
-        Result.new(primary:, rounds_count: ROUNDS_COUNT, level_ratio: verdicts.first.level_ratio,
-          outcomes: verdicts.map { |verdict| verdict.comparisons.find { |comparison| comparison.metric == primary } })
+        complete = verdicts.select(&:complete)
+        if complete.empty?
+          raise InvalidMeasurement, "none of #{Units.counted(@proofs.size, "proof")} had all its rounds, so that " \
+            "nothing is known of false alarms. A prove without --false-alarms says why it ends early."
+        end
+        Result.new(primary: complete.first.primary, rounds_count: ROUNDS_COUNT, level_ratio: complete.first.level_ratio,
+          outcomes: complete.map { |verdict| compared(verdict) }, incomplete_count: verdicts.size - complete.size)
+      end
+
+      private
+
+      def compared(verdict) = verdict.comparisons.find { |comparison| comparison.metric == verdict.primary }
+
+      def ensure_compared(verdict)
+        return if !verdict.complete || compared(verdict)
+        metric = verdict.metrics.find { |one| one.name == verdict.primary }
+        least_count = metric.least_requests_count
+        longer = " It takes #{least_count} requests in each trial: give it longer --duration." if least_count > 1
+        raise InvalidMeasurement, "#{metric.label} can't be compared here.#{longer} Or choose another --primary."
       end
     end
   end
