@@ -209,6 +209,8 @@ class DocsWalk
       printed = File.binread(@log)[from..].force_encoding("UTF-8").scrub
       early, nothing = [EARLY, NOTHING].map { |words| code == 3 && printed.match?(words) }
       nothing ? @unproven_count += 1 : (@early_count += 1 if early)
+      # The next proof would ask whether to go on with what is left of this one.
+      FileUtils.rm_f(Dir[File.join(@folder, "**/tmp/**/*.rounds")]) if early || nothing
       # 130: Ctrl-C.
       fine = code.zero? || early || nothing || (code == 130 && shown.include?("^C"))
       raise Wrong, "`#{command}` ends with #{code}:\n#{printed}" unless fine

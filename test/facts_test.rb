@@ -11,7 +11,7 @@ class FactsTest < TunerTest
 
   # Texts that others write: what is looked for in them, by file.
   OUTSIDE = {
-    "host/server_process.rb" => ["Address already in use"], # by Puma, or by the kernel
+    "host/server_process.rb" => ["Address already in use", "No space left"], # by Puma, or by the kernel
     "load/data_file.rb" => [" in line \\d+\\.?\\z"], # by CSV
     "fleet/prometheus.rb" => ["too many samples|timed out"], # by Prometheus
     "probe/observation.rb" => ["puma "], # by Puma, its threads' names
