@@ -22,6 +22,14 @@ class RequestStartTest < TunerTest
     ["", "yes", "t=", "12", "t=17000000000000000000000"].each { |header| assert_nil RequestStart.instant_ns(header), header }
   end
 
+  test "a header that is longer than any time costs no time, as anybody may send it" do
+    [
+      "1" * 80_000 + "x", "#{"1" * 40_000}.#{"1" * 40_000}x", " " * 80_000 + "x", "#{"x" * 51}1700000000.123"
+    ].each { |header| assert_nil RequestStart.instant_ns(header) }
+    assert Regexp.linear_time?(RequestStart::TIME)
+    assert_equal INSTANT_NS, RequestStart.instant_ns("#{"x" * 50}1700000000.123")
+  end
+
   test "a proxy's clock ahead of ours is no time travel, and one that is hours behind is wrong" do
     assert_equal 0, before_ns(now_s(-5))
     assert_nil before_ns(now_s(7_200))

@@ -15,6 +15,10 @@ module PumaTuner
       # 2286.
       FACTORS = {10 => 1_000_000_000, 13 => 1_000_000, 16 => 1_000, 19 => 1}.freeze
 
+      # Anybody may send this header. No time is longer, and Ruby needs time in proportion to the length.
+      MOST_BYTES = 64
+      TIME = /(\d+)(?:\.(\d+))?\s*\z/
+
       # Puma tells how long the body took to arrive, in milliseconds: the client's time, not the proxy's.
       BODY_WAIT = "puma.request_body_wait"
 
@@ -40,7 +44,8 @@ module PumaTuner
 
       # @return [Integer, nil] nanoseconds since 1970
       def instant_ns(header)
-        match = /(\d+)(?:\.(\d{1,9}))?\s*\z/.match(header) or return
+        return if header.bytesize > MOST_BYTES
+        match = TIME.match(header) or return
         factor = FACTORS[match[1].size] or return
         fraction = match[2] ? match[2].to_i * factor / 10**match[2].size : 0
         match[1].to_i * factor + fraction
