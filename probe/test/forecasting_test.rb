@@ -134,7 +134,8 @@ class ForecastingTest < TunerTest
     FileUtils.cp_r(Probe::LIBRARY_FOLDER, alone = File.join(@folder, "alone"))
     start(library: alone)
     assert_equal "does not run\n", @leader.gets
-    assert_equal "no_engine", recommendation.why_not
+    assert_equal Recommendation.none("no_engine").with(made_at_s: recommendation.made_at_s), recommendation
+    assert_in_delta Time.now.to_f, recommendation.made_at_s, 60
   end
 
   test "a process that can't start is told once, and nothing of it reaches the server" do

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "open3"
+require "support/served_app"
 require "tmpdir"
 
 # What can go wrong around the probe, each in a process of its own: the app goes on, and one line says what is missing.
@@ -18,6 +19,44 @@ class HarmlessTest < TunerTest
       "-e", "C = PumaTuner::Probe::GvlClock\n#{script}")
     assert status.success?, "#{status}\n#{out}\n#{errors}"
     [out, errors]
+  end
+
+  # What whoever leads a server is asked for: the settings of all that is allowed, and what runs beside it.
+  LEADS = <<~RUBY
+    require "puma"
+    require "puma/plugin"
+    before = [$LOADED_FEATURES.dup, Gem.loaded_specs.keys]
+    require "puma_tuner/probe"
+    %s
+    PumaTuner::Probe::Sidecars.send(:supervisors).each { |one| p [:runs, one.instance_variable_get(:@name), one.send(:spawn).close] }
+    p ($LOADED_FEATURES - before[0]).reject { |path| path.start_with?(PumaTuner::Probe::LIBRARY_FOLDER) }, Gem.loaded_specs.keys - before[1]
+  RUBY
+
+  WAYS_IN = {
+    "PumaTuner.run(trial: true)" => %w[forecast], "PumaTuner.export('tcp://127.0.0.1:0')" => %w[exporter forecast],
+    "require 'puma/plugin/puma_tuner'\nPuma::Plugins.find('puma_tuner').new.config(nil)" => %w[forecast]
+  }.freeze
+
+  # @return [String] what a server's leader with this way in printed
+  def lead(way_in, library: LIBRARY)
+    environment = Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => ServedApp::PUMAS.fetch("puma_8_0"), "PUMA_TUNER_TUNE" => "1..8")
+    out, status = Open3.capture2e(environment.compact, RbConfig.ruby, "-I", library, "-rbundler/setup", "-e", format(LEADS, way_in), unsetenv_others: true)
+    assert status.success?, out
+    out
+  end
+
+  # An app whose bundle has another version of it could not be loaded.
+  test "whoever leads a server loads no gem before the app has chosen its version, nor a file of Ruby's" do
+    WAYS_IN.each do |way_in, names|
+      assert_equal [*names.map { |name| "[:runs, #{name.dump}, nil]" }, "[]", "[]"], lead(way_in).lines(chomp: true), way_in
+    end
+  end
+
+  test "so it is where there is no gem puma_tuner, and a forecast's place tells that" do
+    Dir.mktmpdir do |folder|
+      FileUtils.cp_r(LIBRARY, alone = File.join(folder, "alone"))
+      assert_equal %w[[] []], lead("PumaTuner.run", library: alone).lines(chomp: true)
+    end
   end
 
   # A thread's own `raise` ends that thread.

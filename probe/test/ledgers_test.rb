@@ -234,6 +234,21 @@ class LedgersTest < TunerTest
     end
   end
 
+  test "where there is no place in memory, TMPDIR is one, and /tmp where anybody could put another folder in that" do
+    folder = File.realpath(Dir.mktmpdir)
+    before, ENV["TMPDIR"] = ENV["TMPDIR"], folder
+    assert_equal [Ledgers::IN_MEMORY, folder], Ledgers.places
+    File.chmod(0o777, folder)
+    assert_equal [Ledgers::IN_MEMORY, "/tmp"], Ledgers.places
+    File.chmod(0o1777, folder)
+    assert_includes Ledgers.places, folder
+    ENV["TMPDIR"] = "#{folder}/none"
+    assert_includes Ledgers.places, "/tmp"
+  ensure
+    ENV["TMPDIR"] = before
+    FileUtils.rm_rf(folder)
+  end
+
   test "a ledger that is cut short or of another version keeps nobody from recording" do
     (Folding::ENDED_MAX + 1).times { record(1) }
     File.write(@ledgers.new_path("ledger"), "x" * 100)

@@ -85,6 +85,22 @@ class WaysInTest < TunerTest
     assert_lines(output_of(rackup:, options: ["-t", "3:3"]))
   end
 
+  # A gem of the bundle's that no other has; its code is that of Ruby's own json.
+  OWN_JSON = {
+    "json.gemspec" => "Gem::Specification.new('json', '99') { |gem| gem.summary = 'none'; gem.authors = ['none']; gem.files = ['lib/json.rb'] }",
+    "lib/json.rb" => "load '#{RbConfig::CONFIG["rubylibdir"]}/json.rb'"
+  }.freeze
+
+  # Where the master had loaded another json by then, no worker could have the bundle's.
+  test "with prune_bundler each worker has the gems of the app's bundle, and prints its lines" do
+    rackup = "Gem.loaded_specs.fetch('json').version.to_s == '99' or raise 'another json'\nrequire 'json'\n#{ServedApp::WORKING_APP}"
+    Dir.mktmpdir do |folder|
+      OWN_JSON.each { |name, text| FileUtils.mkdir_p(File.dirname("#{folder}/#{name}")) && File.write("#{folder}/#{name}", text) }
+      File.write(gemfile = "#{folder}/Gemfile", "#{File.read(ServedApp::PUMAS.fetch("puma_8_0"))}gem 'json', path: '.'\n")
+      assert_lines(output_of(rackup:, puma_rb: "prune_bundler\n#{RUN_AT_THE_END}PumaTuner.export(nil)", gemfile:, options: ["-w", "2"]))
+    end
+  end
+
   test "work that is measured while the app is loaded does not keep the server from being watched" do
     rackup = "require 'puma_tuner/probe'\nPumaTuner.measure('warm up') { 1 + 1 }\n#{ServedApp::WORKING_APP}"
     assert_lines(output_of(rackup:, puma_rb: PLUGIN, extra: {"PUMA_TUNER_INTERVAL_S" => "0.5"}))

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+
 module PumaTuner
   module Export
     # Writes what only a process itself knows of its heap and its compiler into a small file beside its ledger, at an

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+
 module PumaTuner
   module Probe
     # Adds the ledgers of processes that have ended up into one file, and removes them.

@@ -14,6 +14,14 @@ module PumaTuner
       # This variable with the value "off" keeps it from running.
       SWITCH = "PUMA_TUNER_FORECAST"
 
+      # A Recommendation of nothing, as text: the process that leads a server writes it, and loads no json before the
+      # app has chosen its version.
+      NO_ENGINE = '{"topology":null,"today":null,"metric":null,"ratio":null,"requests_count":0,' \
+        '"why_not":"no_engine","detail":null,"made_at_s":%.3f,"withheld":[]}'
+
+      # Its file, beside the ledgers.
+      FILE = "recommendation"
+
       # What the process runs. RubyGems is needed to compare versions, and would take longer to load than a master may
       # wait; so it is loaded after the fork.
       SCRIPT = <<~RUBY
@@ -43,7 +51,7 @@ module PumaTuner
         def supervisor(ledgers, leader)
           folder = engine_folder
           unless folder
-            Recommendation.none("no_engine").write(ledgers.directory)
+            AtomicFile.write(File.join(ledgers.directory, FILE), format(NO_ENGINE, Time.now.to_f))
             return
           end
           Supervisor.new(NAME, script: SCRIPT, folders: [folder], pauses_s: PAUSES_S, once: true,

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module Probe
     # The folder that holds the ledgers of one server's processes, living and ended.
@@ -50,15 +48,21 @@ module PumaTuner
           raise NoPlace, (wrong.empty? ? "there is no folder for temporary files" : wrong.join("; "))
         end
 
+        # Without Dir.tmpdir: that is in a gem of Ruby's, and the process that leads a server loads none before the app
+        # has chosen its version.
+        #
         # @return [Array<String>] folders for what lives as long as a server, the best first
         def places
-          require "tmpdir"
-          [IN_MEMORY, Dir.tmpdir].uniq.select { |path| File.directory?(path) && File.writable?(path) }
-        rescue ArgumentError # no folder for temporary files
-          [IN_MEMORY].select { |path| File.writable?(path) }
+          temporary = [ENV["TMPDIR"], "/tmp"].compact.find { |path| usable?(path) && !open_to_all?(path) }
+          [IN_MEMORY, temporary].compact.uniq.select { |path| usable?(path) }
         end
 
         private
+
+        def usable?(path) = File.directory?(path) && File.writable?(path)
+
+        # Anybody could put another folder in the place of ours there.
+        def open_to_all?(path) = File.world_writable?(path) && !File.sticky?(path)
 
         def in_place(place, leader_pid)
           base = File.join(place, "puma_tuner-#{Process.euid}")

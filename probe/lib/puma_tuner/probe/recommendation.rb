@@ -22,7 +22,7 @@ module PumaTuner
     end
 
     class Recommendation
-      FILE = "recommendation"
+      FILE = Forecasting::FILE
 
       # It is written anew every ten minutes; one this old has nobody who could write it any more.
       OLD_S = 1_800

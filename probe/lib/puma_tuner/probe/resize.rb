@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module Probe
     # Gives this process's pool as many threads as a controller (`puma_tuner trial`, `puma_tuner auto`) orders, where
@@ -10,6 +8,9 @@ module PumaTuner
     # It is a dead man's switch: an order is good for seconds, and has to be given again and again. Where it has
     # expired, its controller has gone, or it can't be understood, the pool gets its configured size again. Nothing of
     # it outlives the process: one that Puma starts in its place begins with what puma.rb says.
+    #
+    # What is allowed is asked where workers are forked from, before the app has chosen its version of json: so json is
+    # loaded where an order is read.
     class Resize
       LOOK_S = 1
 
@@ -33,6 +34,7 @@ module PumaTuner
       # @return [Hash{Symbol => Object}, nil] what its process tells of its pool, see #tell; nil of one that may not be
       #   resized, or has not begun to tell
       def self.state(ledger_path)
+        require "json"
         text = File.binread(ledger_path.sub(/\.\w+\z/, STATE), MOST_BYTES).to_s # nil of an empty file
         JSON.parse(text, symbolize_names: true).then { |state| state if state.is_a?(Hash) }
       rescue Errno::ENOENT, JSON::ParserError
@@ -75,6 +77,7 @@ module PumaTuner
         # @return [Order, nil] nil where there is none
         # @raise [JSON::ParserError, KeyError, TypeError] of what is no order of this version's
         def self.read(directory)
+          require "json"
           fields = JSON.parse(File.binread(File.join(directory, Resize::ORDER), Resize::MOST_BYTES))
           raise KeyError, "its format is #{fields["format"].inspect}" unless fields["format"] == Resize::FORMAT
           new(controller: fields.fetch("controller").to_s.scrub, expires_at_ns: Integer(fields.fetch("expires_at_ns")),
@@ -91,6 +94,7 @@ module PumaTuner
         #
         # @raise [SystemCallError]
         def write(directory)
+          require "json"
           text = JSON.generate({format: Resize::FORMAT, **to_h})
           AtomicFile.write(File.join(directory, Resize::ORDER), text, permissions: 0o644)
         end

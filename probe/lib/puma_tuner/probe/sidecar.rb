@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module Probe
     # A process of ours beside a server, which a Supervisor starts. It takes nothing of any app's GVL, and where cores
@@ -27,8 +25,8 @@ module PumaTuner
         def main
           SIGNALS.each { |signal| trap(signal, "IGNORE") }
           return if Process.respond_to?(:fork) && fork
-          settings = $stdin.gets or return # its server has gone already
-          yield JSON.parse(settings, symbolize_names: true)
+          settings = settings_of_leader or return
+          yield settings
         end
 
         # @param title [String] what `ps` shows
@@ -44,6 +42,12 @@ module PumaTuner
         end
 
         private
+
+        def settings_of_leader
+          Marshal.load($stdin) # rubocop:disable Security/MarshalLoad -- written by our own parent
+        rescue EOFError
+          nil # its server has gone already
+        end
 
         def give_way(nicer)
           own = Process.getpriority(Process::PRIO_PROCESS, 0)

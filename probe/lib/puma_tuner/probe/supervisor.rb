@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module Probe
     # Runs in the process that leads the server: it starts a sidecar's process, prints what that has to say, and starts
@@ -81,7 +79,8 @@ module PumaTuner
         input, @order = IO.pipe
         output, told = IO.pipe
         pid = Process.spawn(environment, *command, :in => input, %i[out err] => told, :close_others => true)
-        @order.puts(JSON.generate(@settings))
+        # Not as JSON: whoever leads the server has not chosen the app's version of json, and may never.
+        Marshal.dump(@settings, @order)
         Process.detach(pid).join(FORK_S)
         output
       ensure

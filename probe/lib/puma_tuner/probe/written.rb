@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+
 module PumaTuner
   module Probe
     # A ledger as JSON: of processes that have ended, added up; or of one that could not have the extension. Numbers
