@@ -59,6 +59,35 @@ class HarmlessTest < TunerTest
     end
   end
 
+  # @param version [String]
+  # @return [String] Gemfile of the newest Puma, as if it were that version, and handed over requests in a form of its own
+  def other_puma(folder, version)
+    gem = Gem::Specification.find_by_name("puma", "8.0.2")
+    FileUtils.cp_r("#{gem.full_gem_path}/.", folder)
+    File.write("#{folder}/puma.gemspec", gem.to_ruby.gsub("8.0.2", version))
+    {"const.rb" => ['"8.0.2"', version.dump], "server.rb" => ["case handle_request(processor, client,", "case handle_request(processor, client, :new,"],
+     "response.rb" => ["def handle_request(processor, client,", "def handle_request(processor, client, new,"]}.each do |name, (from, to)|
+      text = File.read(path = "#{folder}/lib/puma/#{name}")
+      File.write(path, text.gsub(from, to).tap { |changed| refute_equal text, changed })
+    end
+    File.write("#{folder}/Gemfile", "source Gem.sources.to_a.first\ngem 'puma', path: '.'\ngem 'rack', '3.2.8'\n")
+    "#{folder}/Gemfile"
+  end
+
+  test "a Puma of another version, or one that hands over requests in another form, serves unwatched, and a line says so" do
+    %w[9.0.0 8.9.9].each do |version|
+      Dir.mktmpdir do |folder|
+        ServedApp.open(puma_rb: "plugin :puma_tuner\n") do |app|
+          port = app.start(gemfile: other_puma(folder, version), extra: {"PUMA_TUNER_INTERVAL_S" => "0.2"})
+          assert_equal [200], ServedApp.request(port, "/work", clients: 2, each: 3).uniq, version
+          said = app.stop.grep(/puma_tuner|srv tp/)
+          assert_equal 1, said.size, said.join("\n")
+          assert_match(/can't be watched \(Puma #{version} hands over requests in a form that .* not know/, said.first)
+        end
+      end
+    end
+  end
+
   # A thread's own `raise` ends that thread.
   test "a thread whose name is no text, or raises, is recorded without one" do
     out, = run_script(<<~RUBY)

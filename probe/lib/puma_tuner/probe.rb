@@ -197,7 +197,7 @@ module PumaTuner
         Puma.on_server_start { |server| server_starts(server) }
         Forecasting.start if console
       rescue => error
-        say_unwatched(error)
+        say_unwatched("#{error.class}: #{error.message}")
       end
 
       # @return [Boolean] whether the environment allows trials
@@ -224,7 +224,7 @@ module PumaTuner
       def start_late(directory:)
         start(way_in: "command", directory:)
         server_starts
-        recording.why_not
+        Puma.why_unwatched || recording.why_not
       end
 
       # @param server [::Puma::Server, nil] that this process runs
@@ -250,7 +250,7 @@ module PumaTuner
           begin
             say_what_is_missing(recording)
           rescue => error
-            say_unwatched(error)
+            say_unwatched("#{error.class}: #{error.message}")
           ensure
             @begun_pid = Process.pid # once, and not before there is a recorder for the jobs that begin meanwhile
           end
@@ -298,17 +298,19 @@ module PumaTuner
       def server_starts(server = nil)
         return if @served_pid == Process.pid
         @served_pid = Process.pid
+        why_unwatched = Puma.why_unwatched
+        return say_unwatched(why_unwatched) if why_unwatched
         say_what_is_missing(recording(server))
         Jobs.install
         start_console if @ways[:console] && recording.any?
         @tasks&.each { |task| task.call(server) } if recording.any?
       rescue => error
-        say_unwatched(error)
+        say_unwatched("#{error.class}: #{error.message}")
       end
 
-      def say_unwatched(error)
+      def say_unwatched(why_not)
         @recorder = Unwatched
-        say("this process can't be watched (#{error.class}: #{error.message})")
+        say("this process can't be watched (#{why_not})")
       end
 
       def start_console

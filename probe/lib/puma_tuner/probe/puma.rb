@@ -8,7 +8,7 @@ module PumaTuner
     #
     # | differs                 | Puma 6             | 7                 | 8                      | told by         |
     # |-------------------------|--------------------|-------------------|------------------------|-----------------|
-    # | Server#handle_request   | (client, requests) | the same          | (processor, client, …) | the version     |
+    # | Server#handle_request   | (client, requests) | the same          | (processor, client, …) | version, arity  |
     # | event once it serves    | on_booted          | after_booted      | the same               | both registered |
     # | before_worker_boot hook | a block            | {block:}          | the same               | the version     |
     # | the user's options      | options            | options, _options | _options               | respond_to?     |
@@ -42,9 +42,19 @@ module PumaTuner
           @watches_requests = true
           on(:Client) { |client| client.prepend(Stamps) }
           on(:ThreadPool) { |pool| pool.prepend(Queueing) }
-          on(:Server) do |server|
-            server.prepend((::Puma::Const::PUMA_VERSION.to_i >= 8) ? AroundRequest8 : AroundRequest6)
-          end
+          on(:Server) { |server| server.prepend(AROUND_REQUEST.fetch(version.to_i)) if known?(server) }
+          on_server_start { why_unwatched }
+        end
+
+        # Asked before a server serves, when its class has its methods. Of a Puma that hands over requests in another
+        # form each would end as a 500, so it has its own method back.
+        #
+        # @return [String, nil] why requests can't be watched
+        def why_unwatched
+          return if !@watches_requests || !loaded?(:Server) || known?(::Puma::Server)
+          AROUND_REQUEST.values.uniq.select { |around| around.method_defined?(:handle_request) }
+            .each { |around| around.send(:remove_method, :handle_request) }
+          "Puma #{version} hands over requests in a form that this version of puma_tuner does not know"
         end
 
         # Calls the block in each process that serves, before its first request; at once in one that serves already, as
@@ -174,6 +184,16 @@ module PumaTuner
           on(:Cluster) { |cluster| cluster.prepend(Master) unless cluster.include?(Master) }
         end
 
+        # Whether a request is handed over in the form of its version, as far as there is a method yet. Ours and other
+        # gems' lie around Puma's own.
+        def known?(server)
+          around = AROUND_REQUEST[version.to_i] or return false
+          return true unless server.method_defined?(:handle_request) || server.private_method_defined?(:handle_request)
+          method = server.instance_method(:handle_request)
+          while (beneath = method.super_method) do method = beneath end
+          method.arity == PARAMETERS_COUNT.fetch(around)
+        end
+
         # An autoload is announced like a constant, and must not be triggered by us.
         def loaded?(name)
           defined?(::Puma) && !::Puma.autoload?(name) && ::Puma.const_defined?(name, false)
@@ -257,6 +277,10 @@ module PumaTuner
           recorder.finish(client) if begun
         end
       end
+
+      # By Puma's major version.
+      AROUND_REQUEST = {6 => AroundRequest6, 7 => AroundRequest6, 8 => AroundRequest8}.freeze
+      PARAMETERS_COUNT = {AroundRequest6 => 2, AroundRequest8 => 3}.freeze
 
       # Counts responses of 500 and above: those that the app gave, and those of Puma where the app raised.
       module ErrorCount
