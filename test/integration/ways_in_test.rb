@@ -44,6 +44,15 @@ class WaysInTest < TunerTest
     end
   end
 
+  def with_control_server(gemfile, *options)
+    ServedApp.open(puma_rb: "#{PLUGIN}activate_control_app 'tcp://127.0.0.1:0', {no_token: true}\n") do |app|
+      app.start(*options, gemfile:)
+      yield app
+    end
+  end
+
+  def ledgers_of(app) = app.ledgers_folder.then { |folder| folder ? PumaTuner::Probe::Ledgers.new(folder).read.values : [] }
+
   def assert_lines(output, threads: 3)
     lines = output.grep(/puma srv tp/)
     refute_empty lines
@@ -59,6 +68,17 @@ class WaysInTest < TunerTest
 
     test "PumaTuner.run in before_fork prints its lines in cluster mode on #{name}" do
       assert_lines(output_of(puma_rb: RUN_BEFORE_FORK, gemfile:, options: ["-w", "2"]))
+    end
+
+    test "the app's server is watched, and not the one that pumactl asks, on #{name}" do
+      with_control_server(gemfile) do |app|
+        ledger = wait_until("a ledger") { ledgers_of(app).first }
+        assert_equal [app.master_pid, 3], [ledger.pid, ledger.facts["threads_count"]]
+      end
+      with_control_server(gemfile, "-w", "2") do |app|
+        wait_until("the workers' ledgers") { ledgers_of(app).size >= 2 }
+        assert_equal app.worker_pids.sort, ledgers_of(app).map(&:pid).sort
+      end
     end
 
     test "the plugin prints its lines on #{name}" do

@@ -154,6 +154,9 @@ module PumaTuner
         def error_told = @errors_count += 1
 
         # @api private
+        def control?(app) = defined?(::Puma::App::Status) && ::Puma::App::Status === app
+
+        # @api private
         def server_starts(server) = @server_tasks.each { |task| task.call(server) }
 
         # @api private
@@ -212,8 +215,10 @@ module PumaTuner
 
       # Tells when a server starts.
       module ServerStart
-        def run(...)
-          Puma.server_starts(self)
+        # Puma's control server is one, too: in single mode it starts before the app's, and in a cluster's master, where
+        # nothing is served.
+        def run(*, **options)
+          Puma.server_starts(self) unless options[:thread_name] == "ctl" || Puma.control?(app)
           super
         end
       end
