@@ -103,6 +103,25 @@ class LedgersTest < TunerTest
     assert_equal [(2 * (Folding::ENDED_MAX + 1)).to_s], in_each_encoding(script, @ledgers.directory).uniq
   end
 
+  test "a process that begins waits for no reader, and adds nothing up beside it" do
+    (Folding::ENDED_MAX + 1).times { record(1) }
+    LockedFile.open(File.join(@ledgers.directory, "fold.lock"), File::LOCK_SH) do
+      begins = Thread.new { @ledgers.fold_ended }
+      ended = begins.join(5)
+      begins.kill
+      assert ended, "it waits"
+      assert_equal Folding::ENDED_MAX + 1, @ledgers.paths.size
+    end
+    @ledgers.fold_ended
+    assert_equal 1, @ledgers.paths.size
+  end
+
+  test "a ledger can be read without its traces" do
+    record(3)
+    path = @ledgers.paths.first
+    assert_equal Ledger.read(path).with(traces: {}), Ledger.read(path, traced: false)
+  end
+
   test "a trace of an endpoint that came after the entries were read is left out" do
     record(3)
     path = @ledgers.paths.first

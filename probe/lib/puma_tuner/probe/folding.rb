@@ -46,7 +46,7 @@ module PumaTuner
       end
 
       def reading(path)
-        Ledger.read(path)
+        Ledger.read(path, traced: false)
       rescue InvalidDocument, JSON::ParserError, KeyError, TypeError
         nil
       end

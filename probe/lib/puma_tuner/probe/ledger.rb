@@ -85,9 +85,11 @@ module PumaTuner
       end
 
       class << self
+        # @param traced [Boolean] whether traces are read, which are most of a ledger
         # @return [Ledger, nil] nil when it is not complete yet
-        def read(path)
-          path.end_with?(".json") ? Written.read(path) : File.open(path, "rb") { |file| Reader.new(file).ledger }
+        def read(path, traced: true)
+          return Written.read(path) if path.end_with?(".json")
+          File.open(path, "rb") { |file| Reader.new(file).ledger(traced:) }
         rescue Errno::ENOENT
           nil
         end
@@ -129,13 +131,15 @@ module PumaTuner
           raise InvalidDocument.new(file.path, "reading it needs the extension, and #{GvlClock.why_not}")
         end
 
-        def ledger
+        # @return [Ledger, nil] nil when it is not complete yet
+        def ledger(traced: true)
           bytes = header or return
           numbers = @header.slice(*Ledger.members)
           # Locks after the traces, which name them.
           Ledger.new(**numbers, facts: facts_in(bytes),
             entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
-            traces: traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] }, **locks)
+            traces: traced ? traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] } : {},
+            **locks)
         rescue EOFError
           nil
         rescue *DAMAGES

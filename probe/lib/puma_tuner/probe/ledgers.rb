@@ -147,8 +147,9 @@ module PumaTuner
       end
 
       # Processes that end leave their ledgers behind. Many would fill the memory of a server whose workers are replaced
-      # every hour, so all but a few are added up into one file. Done by a process that begins.
-      def fold_ended = locked(File::LOCK_EX) { Folding.new(self).call }
+      # every hour, so all but a few are added up into one file. Done by a process that begins, which waits for nobody:
+      # a reader may hold the lock for long where it gets little of a core. Then the next one does it.
+      def fold_ended = locked(File::LOCK_EX | File::LOCK_NB) { Folding.new(self).call }
 
       # @return [Array<String>]
       def paths = Dir[File.join(@directory, "*.{ledger,json}")].sort
