@@ -305,6 +305,25 @@ class HarmlessTest < TunerTest
     end
   end
 
+  # The lines are printed in a process that serves.
+  test "the threads' lines cost little, however many endpoints and traces there are" do
+    out, = run_script(<<~RUBY)
+      C.start
+      Dir.mktmpdir do |folder|
+        C.open_ledger(path = File.join(folder, "1-1.ledger"), "{}")
+        entries = Array.new(200) { |i| C.entry(1, "GET /\#{i}") }
+        Thread.new { Thread.current.name = "puma srv tp 001"; 4_000.times { |i| C.request_begin; C.request_end(entries[i % 200], nil, nil) } }.join
+        console = PumaTuner::Probe::Console.new(ledger_path: path, interval_s: 1, out: $stdout)
+        console.print
+        read = [-> { PumaTuner::Probe::Ledger.read(path) }, -> { console.print }]
+        costs = read.map { |one| one.call && one.call; before = GC.stat(:total_allocated_objects); one.call; GC.stat(:total_allocated_objects) - before }
+        p costs.first / costs.last
+      end
+    RUBY
+    assert_match(/\Apuma srv tp 001: cpu: \d/, out)
+    assert_operator out.lines.last.to_i, :>, 20
+  end
+
   test "a place that is too small is reported as such" do
     Dir.mktmpdir do |folder|
       assert_equal Errno::ENOSPC.new.message, Thread.new { Clock.start && Clock.open_ledger(File.join(folder, "x.ledger"), "{}", 10_000) }.value

@@ -30,7 +30,8 @@ module PumaTuner
 
       # Prints the window since the last print, when it held requests.
       def print
-        after = {@ledger_path => Ledger.read(@ledger_path)}
+        # All else would take the GVL from requests for a tenth of a second, and is not told here.
+        after = {@ledger_path => Ledger.read(@ledger_path, traced: false, kind: :pool_thread)}
         threads = Account.new(@before, after).threads
         @before = after
         busy = threads.reject { |thread| thread.budget.wall_ns.zero? }

@@ -86,10 +86,11 @@ module PumaTuner
 
       class << self
         # @param traced [Boolean] whether traces are read, which are most of a ledger
+        # @param kind [Symbol, nil] of the only entries that are read, then without locks; nil: all
         # @return [Ledger, nil] nil when it is not complete yet
-        def read(path, traced: true)
+        def read(path, traced: true, kind: nil)
           return Written.read(path) if path.end_with?(".json")
-          File.open(path, "rb") { |file| Reader.new(file).ledger(traced:) }
+          File.open(path, "rb") { |file| Reader.new(file).ledger(traced:, kind:) }
         rescue Errno::ENOENT
           nil
         end
@@ -132,14 +133,14 @@ module PumaTuner
         end
 
         # @return [Ledger, nil] nil when it is not complete yet
-        def ledger(traced: true)
+        def ledger(traced: true, kind: nil)
           bytes = header or return
           numbers = @header.slice(*Ledger.members)
           # Locks after the traces, which name them.
           Ledger.new(**numbers, facts: facts_in(bytes),
-            entries: entries.compact.to_h { |entry| [[entry.kind, entry.name], entry] },
+            entries: entries(kind).compact.to_h { |entry| [[entry.kind, entry.name], entry] },
             traces: traced ? traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] } : {},
-            **locks)
+            **(kind ? {} : locks))
         rescue EOFError
           nil
         rescue *DAMAGES
@@ -191,10 +192,12 @@ module PumaTuner
           {"why_not" => "what the process tells of itself has no room in its ledger"}
         end
 
-        def entries
+        def entries(only = nil)
           @bytes = Array.new(@header[:entries_count]) { |index| @file.pread(LAYOUT[:entry_bytes], entry_offset(index)) }
           @keys = @bytes.map { |bytes| key_in(bytes, 0) }
-          @keys.each_with_index.map { |(kind, name), index| entry(kind, name, index) if name != "(scratch)" }
+          @keys.each_with_index.map do |(kind, name), index|
+            entry(kind, name, index) if name != "(scratch)" && (only.nil? || kind == only)
+          end
         end
 
         def entry_offset(index) = LAYOUT[:entries_offset] + index * LAYOUT[:entry_bytes]
