@@ -1,11 +1,14 @@
 # frozen_string_literal: true
 
+require "support/namespace"
 require "test_helper"
 require "tmpdir"
 
 # What a server's lines recommend, and the process beside it that forecasts it: whatever becomes of that process, the
 # lines go on by the rule of thumb.
 class ForecastingTest < TunerTest
+  include Namespace
+
   Probe = PumaTuner::Probe
   Recommendation = Probe::Recommendation
 
@@ -108,10 +111,11 @@ class ForecastingTest < TunerTest
   RUBY
 
   # @param library [String] folder of the probe
-  def start(before: "", library: Probe::LIBRARY_FOLDER, **of_app)
+  # @param words [Array<String>] of a command that starts it
+  def start(before: "", library: Probe::LIBRARY_FOLDER, words: [], script: LEADER, **of_app)
     folders = [library, *Probe::Extension.library_folder].flat_map { |folder| ["-I", folder] }
     environment = {"RUBYOPT" => nil, "RUBYLIB" => nil, "GEM_PATH" => @folder, "GEM_HOME" => @folder, "FOLDER" => @folder, **of_app.transform_keys(&:to_s)}
-    @leader = IO.popen([environment, RbConfig.ruby, *folders, "-rpuma_tuner/probe", "-e", before + LEADER, err: %i[child out]], pgroup: true)
+    @leader = IO.popen([environment, *words, RbConfig.ruby, *folders, "-rpuma_tuner/probe", "-e", before + script, err: %i[child out]], pgroup: true)
   end
 
   def recommendation = wait_until("a recommendation") { Recommendation.read(@folder) }
@@ -122,6 +126,32 @@ class ForecastingTest < TunerTest
     assert_equal "failed", recommendation.why_not
     assert_match(/no process of the server is recorded/, recommendation.detail)
     assert_equal [@leader.pid], Probe::Processes.tree_of(@leader.pid)
+  end
+
+  # Looks after its children as a cluster's master does, where it is told to: it may come first once, but not mostly.
+  FIRST_OF_CONTAINER = <<~'RUBY'
+    states = -> { Dir["/proc/[0-9]*/stat"].map { |path| File.read(path)[/\) (\S) (\d+)/] }.grep(/ 1\z/) }
+    unknown = []
+    told = []
+    30.times do
+      sleep 0.3
+      unknown << Process.wait2(-1, Process::WNOHANG) if ENV["MASTER"]
+      told << PumaTuner::Probe::Recommendation.read(ENV["FOLDER"])&.made_at_s
+      break if told.compact.uniq.size >= 4
+    rescue Errno::ECHILD
+      next
+    end
+    sleep 0.5
+    p Process.pid, told.compact.uniq.size >= 2, states.call.grep(/Z/).size, unknown.compact.size < told.compact.uniq.size / 2.0
+    exit!
+  RUBY
+
+  test "in the first process of a container no ended process is left behind, nor one that its master does not know" do
+    words = in_namespace("true")[0..-5] + ["--pid", "--fork", "--mount-proc"]
+    [{}, {MASTER: "1"}].each do |environment|
+      start(words:, script: LEADER.sub(/^sleep\n/, FIRST_OF_CONTAINER), **environment)
+      assert_equal %w[runs 1 true 0 true], @leader.read.lines(chomp: true)
+    end
   end
 
   test "the app's Bundler, which RubyGems would load, stays out of the process" do

@@ -5,8 +5,10 @@ module PumaTuner
     # A process of ours beside a server, which a Supervisor starts. It takes nothing of any app's GVL, and where cores
     # or memory are short, the server comes first.
     #
-    # It is nobody's child, as an app may wait for all of its own. It ends with its server: when the pipe that is its
-    # standard input ends, or, where a child of the app's keeps that open, when the leader is seen to be gone.
+    # It is nobody's child, as an app may wait for all of its own. Where the leader is the first process of a container,
+    # what is nobody's child is the leader's, so there it stays that from the start, and a thread waits for it by its id.
+    # It ends with its server: when the pipe that is its standard input ends, or, where a child of the app's keeps that
+    # open, when the leader is seen to be gone.
     module Sidecar
       # It looks this often whether the leader is there.
       LOOK_S = 1
@@ -24,7 +26,7 @@ module PumaTuner
         # @return [void]
         def main
           SIGNALS.each { |signal| trap(signal, "IGNORE") }
-          return if Process.respond_to?(:fork) && fork
+          return if Process.ppid != Supervisor::FIRST_PID && Process.respond_to?(:fork) && fork
           settings = settings_of_leader or return
           yield settings
         end

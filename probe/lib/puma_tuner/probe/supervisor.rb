@@ -13,6 +13,9 @@ module PumaTuner
       # The started program forks within so long, or nobody waits for it any more.
       FORK_S = 5
 
+      # In a container this process is the parent of all that have none, and none but it can wait for them.
+      FIRST_PID = 1
+
       # These variables make a Ruby another one than the app's: it shall load nothing of the app's. Among them is
       # BUNDLER_SETUP, a file of Bundler's that RubyGems loads.
       OF_RUBY = /\A(RUBY|BUNDLE|GEM_)/
@@ -53,6 +56,8 @@ module PumaTuner
       # Starts the process, unless it runs or has just ended. A cluster's master must do
       # that between two looks after its workers: what is started here forks and ends at
       # once, and whoever waits for workers meanwhile takes that for one that nobody knows.
+      # As the first process of a container it has the sidecar itself for a child, for which
+      # a thread waits.
       #
       # @return [Thread, nil] one that ends with the process; nil when there is nothing to start, or it can't be
       def start
@@ -81,7 +86,8 @@ module PumaTuner
         pid = Process.spawn(environment, *command, :in => input, %i[out err] => told, :close_others => true)
         # Not as JSON: whoever leads the server has not chosen the app's version of json, and may never.
         Marshal.dump(@settings, @order)
-        Process.detach(pid).join(FORK_S)
+        child = Process.detach(pid)
+        child.join(FORK_S) unless Process.pid == FIRST_PID
         output
       ensure
         input&.close
