@@ -195,6 +195,15 @@ class ForecastingTest < TunerTest
     wait_until("its end with the server") { !Probe::Processes.alive?(other) }
   end
 
+  test "a process that is slow to start keeps its leader for a second at most" do
+    slow = Probe::Supervisor.new("slow", script: "$stdin.read", settings: {})
+    began_s = monotonic_s
+    refute_nil slow.start
+    assert_operator monotonic_s - began_s, :<, 3
+  ensure
+    slow.stop
+  end
+
   def sidecar
     wait_until("the process") do
       Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i)

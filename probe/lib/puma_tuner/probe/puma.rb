@@ -225,10 +225,11 @@ module PumaTuner
 
       # Tells what a cluster's master does.
       module Master
-        # Puma calls it in the master's loop, between forks.
+        # Puma calls it in the master's loop, between forks. What is done here may take a moment, in which no worker's
+        # word is read: so not before Puma ends those that have said nothing for long.
         def check_workers(...)
-          Puma.master_does(:check)
           super
+          Puma.master_does(:check)
         end
 
         def stop_blocked(...)

@@ -10,8 +10,9 @@ module PumaTuner
       PAUSES_S = (1..60)
       LASTED_S = 60
 
-      # The started program forks within so long, or nobody waits for it any more.
-      FORK_S = 5
+      # The started program forks within so long, or nobody waits for it any more: a cluster's master reads no worker's
+      # word meanwhile.
+      FORK_S = 1
 
       # In a container this process is the parent of all that have none, and none but it can wait for them.
       FIRST_PID = 1
