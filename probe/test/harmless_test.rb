@@ -177,6 +177,18 @@ class HarmlessTest < TunerTest
     assert_equal ":done\n", out
   end
 
+  test "where profiles have no place, a request that is to be profiled is served, and one line says so" do
+    Dir.mktmpdir do |folder|
+      File.write(file = File.join(folder, "file"), "")
+      out, errors = run_script(<<~RUBY)
+        app = PumaTuner::ProfilerMiddleware.new(->(_) { [200, {}, ["fine"]] }, with: "vernier", token: "x" * 16, permit: nil, folder: #{"#{file}/profiles".dump})
+        p app.call(PumaTuner::Probe::Profiling::OneRequest::KEY => "x" * 16)
+      RUBY
+      assert_equal "[200, {}, [\"fine\"]]\n", out
+      assert_match(/\Apuma_tuner: a request could not be profiled \(Errno::\w+: .*#{Regexp.escape(file)}\)\n\z/, errors)
+    end
+  end
+
   test "after repeated faults of its own it switches itself off, and says so" do
     out, errors = run_script(<<~RUBY)
       PumaTuner::Probe.begin_recording

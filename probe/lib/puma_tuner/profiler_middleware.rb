@@ -44,13 +44,20 @@ module PumaTuner
     private
 
     def profiled(env, tell:)
-      require "fileutils"
-      FileUtils.mkdir_p(@settings.folder)
+      return @app.call(env) unless place?
       status, headers, body = Probe::Profiling::OneRequest.around(@settings, env) { @app.call(env) }
       path = env[Probe::Profiling::OneRequest::MADE]
       # Only the token's owner is told where files are.
       headers = {**headers, Probe::Profiling::OneRequest::HEADER.downcase => path} if tell && path
       [status, headers, body]
+    end
+
+    # Without a place for profiles the client still gets its response.
+    def place?
+      require "fileutils"
+      FileUtils.mkdir_p(@settings.folder)
+    rescue SystemCallError => error
+      Probe.say("a request could not be profiled (#{error.class}: #{error.message})")
     end
 
     # Taking it away is what makes it good for one profile, whichever process is first.
