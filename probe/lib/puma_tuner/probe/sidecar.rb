@@ -6,7 +6,7 @@ module PumaTuner
     # or memory are short, the server comes first.
     #
     # It is nobody's child, as an app may wait for all of its own. Where the leader is the first process of a container,
-    # what is nobody's child is the leader's, so there it stays that from the start, and a thread waits for it by its id.
+    # what is nobody's child is the leader's, so there it stays that, and a thread waits for it by its id.
     # It ends with its server: when the pipe that is its standard input ends, or, where a child of the app's keeps that
     # open, when the leader is seen to be gone.
     module Sidecar
