@@ -115,6 +115,13 @@ class AccessLogTest < TunerTest
     end
   end
 
+  test "what came hours before the log begins stretches neither instants nor the rate" do
+    entry = ->(at_s, took_s) { AccessLog::Entry.new(at_ns: (at_s * Units::NS_PER_S).to_i, http_method: "GET", target: "/a", status: 200, lead_ns: (took_s * Units::NS_PER_S).to_i) }
+    summary = AccessLog::Summary.new([*(0...600).map { |at_s| entry[at_s, 0.2] }, entry[300, 21_600]], resolution_ns: 1) { |path| path }
+    assert_equal [601, 600], [summary.count, summary.arrivals_ns.size]
+    assert_in_delta 1, summary.rate_per_s, 0.01
+  end
+
   test "a log of whole seconds is spread over them, also where times are taken off" do
     entry = AccessLog::Combined.entry(TWO_ANSWERS["combined"].last)
     arrivals = AccessLog::Summary.new([entry] * 50, resolution_ns: AccessLog::Combined::RESOLUTION_NS) { |path| path }.arrivals_ns

@@ -49,6 +49,13 @@ class ChoiceTest < TunerTest
     assert_equal "1x5", chosen(forecast("1x5", 100, p99_ms: 90, memory_bytes: 10), forecast("1x3", 100, p99_ms: 80, memory_bytes: 10), goals:)
   end
 
+  test "clients for nine in ten of today's slots are not too few" do
+    few = ->(count, **more) { forecast("4x5", 1_000, bottleneck: "clients", arrivals: Model::Arrivals.closed(count, **more)).too_few_clients? }
+    assert_equal [true, false, false], [17, 18, 20].map { |count| few[count] }
+    assert few[40, think_ns: 1_000_000], "clients that think are fewer than they are"
+    refute forecast("4x5", 1_000, bottleneck: "gvl", arrivals: Model::Arrivals.closed(4)).too_few_clients?
+  end
+
   test "where clients are too few for today's slots, no fewer are chosen, as nothing is known of what they are for" do
     today = forecast("16x3", 1_000, bottleneck: "clients")
     others = [forecast("7x3", 1_000, bottleneck: "clients"), forecast("10x2", 1_100, bottleneck: "clients")]
@@ -101,6 +108,7 @@ class ChoiceTest < TunerTest
     assert_equal [25, "2x5"], kept[*cells]
     assert_equal [nil, "2x5"], kept[*cells.first(2)]
     assert_equal [nil, "3x5"], kept[*cells.map { |cell| cell.with(memory_bytes: nil) }]
+    assert_equal [28, "1x5"], kept[forecast("1x5", 100, memory_bytes: 28), forecast("2x5", 90, memory_bytes: 56)], "today's fits, as it runs"
   end
 
   # @return [Array<String>]

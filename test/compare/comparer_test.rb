@@ -105,6 +105,19 @@ class CompareComparerTest < TunerTest
     end
   end
 
+  test "of logs that have nearly all hours on two days, both days are compared, and the hour that is short is not" do
+    random = Random.new(19)
+    outcome = compare(daily(random, days: 0, hours: 47), daily(random, days: 7, hours: 47), random)
+    assert_operator outcome.covered_ratio, :>, 0.9
+  end
+
+  test "a month of a few requests a day has an outcome that names them as the reason" do
+    random = Random.new(20)
+    outcome = compare(*[0, 35].map { |day| seldom(random, 120, seconds: 30 * DAY_S, day:) }, random)
+    refute_equal :other_hours, outcome.reason
+    assert_operator outcome.span_s, :<=, DAY_S / Compare::Pairing::BLOCKS_MIN
+  end
+
   def seldom(random, count, seconds: 3_600, day: 0, factor: 1)
     tally = Compare::Tally.new(random:, resolution_ns: Units::NS_PER_MS)
     instants = Array.new(count) { MONDAY_S + day * DAY_S + random.rand(seconds.to_f) }

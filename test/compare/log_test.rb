@@ -58,6 +58,7 @@ class CompareLogTest < TunerTest
     late = [*%w[@timestamp timestamp time ts].map { |key| json.sub("}}", %(},"#{key}":"2026-10-10T13:55:36Z"})) }, "I, [2026-10-10T13:55:36 #17]  INFO -- : #{json}"]
     assert_equal [Time.utc(2026, 10, 10, 13, 55, 36).to_i], late.map { |line| AccessLog::Lograge.entry(line).at_ns / Units::NS_PER_S }.uniq
     assert_nil AccessLog::Lograge.entry(json), "nobody knows when"
+    assert_equal Time.utc(2026, 10, 10, 13, 55, 36).to_i, AccessLog::Lograge.entry(json.sub("}}", '},"date":"2026-10-10T13:55:36Z"}')).at_ns / Units::NS_PER_S
     assert_equal 36_000_000_000, AccessLog::Lograge.entry(json.sub("{", '{"time":"last week","ts":"1970-01-01 00:00:36",')).at_ns
   end
 

@@ -15,7 +15,7 @@ class ReportSummaryTest < TunerTest
   test "a load with too few clients for the server is to be raised" do
     limited = ->(bottleneck) {
       sweep = TuningFixture.sweep
-      forecasts = sweep.forecasts.map { |forecast| forecast.with(bottleneck:) }
+      forecasts = sweep.forecasts.map { |forecast| forecast.with(bottleneck:, scenario: forecast.scenario.with(arrivals: PumaTuner::Model::Arrivals.closed(4))) }
       points(TuningFixture.tuning(sweep: sweep.with(forecasts:)))["Found"]
     }
     assert_includes limited["clients"], "By the model, the number of connections limits it: raise --connections to learn what the server bears."
@@ -24,7 +24,7 @@ class ReportSummaryTest < TunerTest
 
   test "a server in development is told before its figures are believed, in every part of the report" do
     observation = TuningFixture.observation.then { |one| one.with(server: one.server.with(rack_environment: "development")) }
-    told = "Recorded in development, where code is reloaded and more is logged; for figures of production set RAILS_ENV=production (without Rails RACK_ENV)."
+    told = "Recorded in development, where frameworks reload code and log more; for figures of production set RAILS_ENV=production (without Rails RACK_ENV)."
     assert_includes points(TuningFixture.tuning(observation:))["Found"], told
     assert_operator PumaTuner::Report.render(TuningFixture.tuning(observation:), format: :markdown).scan("Recorded in development, where").size, :>=, 2
     refute_includes PumaTuner::Report.render(TuningFixture.tuning, format: :markdown), "development"

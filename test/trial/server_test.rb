@@ -93,7 +93,7 @@ class TrialServerTest < TunerTest
         assert_raises(Trial::Server::Silent) { server.states }
         2.times { |at_s| assert_equal told.map { |pid,| [pid, true, 0, 0] }, reading[at_s + 1.0] }
         names.each { |name| File.write(paths[name.to_i], JSON.generate(state(name.to_i, errors_count: 7))) }
-        assert_equal told.map { |pid,| [pid, false, 3, 2] }, reading[3.0], "errors of meanwhile count"
+        assert_equal told.map { |pid,| [pid, false, 3, 0] }, reading[3.0], "errors of meanwhile are of looks that do not count"
         server.states
         File.unlink(paths.last)
         server.forget

@@ -17,8 +17,11 @@ module PumaTuner
       JSON_LINE = /\{.*"(?:method|duration)":.*\}/
       INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/
 
-      # Where a line of JSON has its instant. Any other date in it is something else, such as a parameter.
+      # Where a line of JSON has its instant, by the names that loggers and collectors give it; else in what stands
+      # before it, or in the first value that is a date and nothing else. Other dates are something else, such as a
+      # parameter.
       INSTANT_KEYS = %w[@timestamp timestamp time ts].freeze
+      WHOLE_INSTANT = /\A#{INSTANT}\z/
 
       # A number of JSON is digits as well; more of them, or a larger exponent, would take memory without bound.
       DURATION = /\A\d{1,18}(?:\.\d{1,30})?(?:e[-+]?\d{1,2})?\z/i
@@ -46,7 +49,8 @@ module PumaTuner
         return [*$~.captures, line[INSTANT]] if WORDS.match(line)
         match = JSON_LINE.match(line) or return
         json = JSON.parse(match[0])
-        instants = [*json.values_at(*INSTANT_KEYS).grep(String), match.pre_match].filter_map { |text| text[INSTANT] }
+        told = [*json.values_at(*INSTANT_KEYS).grep(String), match.pre_match, *json.values.grep(WHOLE_INSTANT)]
+        instants = told.filter_map { |text| text[INSTANT] }
         [*json.values_at("method", "path", "status", "duration"), instants.first]
       rescue JSON::ParserError
         nil

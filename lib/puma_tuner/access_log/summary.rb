@@ -11,11 +11,17 @@ module PumaTuner
       # It keeps so many distinct lists of values for each kind.
       ROWS_MAX = 2_000
 
+      # What took longer than this share of requests, and began before the log, came long before it.
+      LEAD_QUANTILE = 0.9
+
       # Rails writes this in the place of a parameter that is nobody's business.
       FILTERED = "[FILTERED]"
 
-      # @return [Array<Integer>] nanoseconds since the first, ascending
+      # @return [Array<Integer>] nanoseconds since the first, ascending; of those that came since the log begins
       attr_reader :arrivals_ns
+
+      # @return [Integer] requests
+      attr_reader :count
 
       # @param entries [Enumerable<Entry>] at least one; none of them is kept
       # @param resolution_ns [Integer] of the log's clock: requests of one of
@@ -30,6 +36,7 @@ module PumaTuner
           add(entry)
           [entry.at_ns, entry.lead_ns]
         end
+        @count = told.size
         @arrivals_ns = arrivals(told.sort, resolution_ns, Random.new(seed))
       end
 
@@ -41,11 +48,8 @@ module PumaTuner
         groups.sort_by { |group| [-group.count, group.template] }
       end
 
-      # @return [Integer]
-      def count = @arrivals_ns.size
-
       # @return [Float, nil] requests a second from the first to the last; nil of one instant
-      def rate_per_s = (count.pred.fdiv(@arrivals_ns.last) * Units::NS_PER_S if @arrivals_ns.last.positive?)
+      def rate_per_s = (@arrivals_ns.size.pred.fdiv(@arrivals_ns.last) * Units::NS_PER_S if @arrivals_ns.last.positive?)
 
       # @return [Float] requests a second of the busiest minute
       def busiest_per_s = @arrivals_ns.map { |ns| ns / (60 * Units::NS_PER_S) }.tally.values.max / 60.0
@@ -53,10 +57,14 @@ module PumaTuner
       private
 
       # Instants of one tick are spread over it before the times are taken off them, which tell more than the clock.
+      # What came long before the log begins is left out, such as a download that ends in it: of those times it has
+      # hardly any request.
       def arrivals(told, resolution_ns, random)
+        begins_ns = told.first.first - Stats::Quantile.of(told.map(&:last).sort, LEAD_QUANTILE)
         instants = told.map do |at_ns, lead_ns|
           ((at_ns % resolution_ns).zero? ? at_ns + random.rand(resolution_ns) : at_ns) - lead_ns
         end
+        instants.reject! { |ns| ns < begins_ns }
         instants.sort!.map { |ns| ns - instants.first }
       end
 

@@ -61,10 +61,15 @@ module PumaTuner
       end
 
       # @return [Constraints] without the machine's memory, where nothing that was forecast is beyond it, or nobody
-      #   knows
+      #   knows; where today's setting is, it fits all the same, and is the limit
       def constraints
-        limited = !@constraints.of_machine? || !(memory_unknown? || all_fit?)
-        @kept ||= limited ? @constraints : @constraints.without_memory
+        @kept ||= if !@constraints.of_machine?
+          @constraints
+        elsif memory_unknown? || all_fit?
+          @constraints.without_memory
+        else
+          @constraints.with(max_memory_bytes: [@constraints.max_memory_bytes, *most_bytes(today)].max)
+        end
       end
 
       # @return [Boolean] whether there is anything to meet, and what is beyond it is of no use
@@ -100,7 +105,7 @@ module PumaTuner
       end
 
       # @return [Boolean] whether today's slots wait for clients, so that nothing is known of what they are for
-      def too_few_clients? = today.bottleneck == "clients"
+      def too_few_clients? = today.too_few_clients?
 
       # @return [Boolean] whether requests arrive whatever the server does
       def open? = today.scenario.arrivals.open?

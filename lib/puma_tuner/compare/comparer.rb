@@ -85,7 +85,9 @@ module PumaTuner
       def widen_spans
         span_s = @tallies.map(&:span_s).max
         @tallies.each { |tally| tally.widen(span_s) }
-        @tallies.each(&:widen_by_one) while @tallies.any? { |tally| sparse?(tally) }
+        while @tallies.first.wider_within_a_day? && @tallies.any? { |tally| sparse?(tally) }
+          @tallies.each(&:widen_by_one)
+        end
       end
 
       def sparse?(tally)

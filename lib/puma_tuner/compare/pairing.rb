@@ -98,15 +98,21 @@ module PumaTuner
       def day(slot) = slot * @span_s / DAY_S
 
       # An hour that a log has on more days than others would weigh more in it than in the other log, and hours differ.
-      # So of each time as many spans are taken as the log has of the time that it has least of.
+      # So a log has as many spans of each time: so many that most of them are kept, and times of which it has fewer are
+      # left out.
       #
       # @return [Hash{Integer => Array(Array, Array)}] spans of both, by what they have in common
       def common(cycle_s)
         sides = @tallies.map { |tally| tally.covered.group_by { |span| slot(span, cycle_s) } }
         slots = sides.map(&:keys).inject(:&).sort
-        counts = sides.map { |side| side.values_at(*slots).map(&:size).min }
+        counts = sides.map { |side| spans_of_each(side.values_at(*slots).map(&:size)) }
+        slots.select! { |slot| sides.zip(counts).all? { |side, count| side[slot].size >= count } }
         slots.to_h { |slot| [slot, sides.zip(counts).map { |side, count| side[slot].first(count) }] }
       end
+
+      # @param sizes [Array<Integer>] spans of each time
+      # @return [Integer] that keep most, of all times that have so many; of equals, that of more times
+      def spans_of_each(sizes) = sizes.uniq.sort.max_by { |count| count * sizes.count { |size| size >= count } } || 0
 
       def week
         found = common(WEEK_S)

@@ -86,6 +86,12 @@ module PumaTuner
         end.push(*spans.last)
       end
 
+      # @return [Boolean] whether the next longer spans are so many in a day that hours can be told apart
+      def wider_within_a_day?
+        wider = LENGTHS_S[LENGTHS_S.index(@span_s) + 1]
+        !wider.nil? && wider * Pairing::BLOCKS_MIN <= LENGTHS_S.last
+      end
+
       # @return [void]
       def widen_by_one
         wider = LENGTHS_S[LENGTHS_S.index(@span_s) + 1] or

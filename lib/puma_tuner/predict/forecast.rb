@@ -54,6 +54,17 @@ module PumaTuner
         super({**fields, "gvl_wait_ns" => wait})
       end
 
+      # A pool that has clients for nine in ten of its slots is as busy as pools are: a server's own recording is taken
+      # for a closed loop from there on.
+      const_set(:CLIENTS_RATIO, 0.9)
+
+      # @return [Boolean] whether slots wait for clients, so that nothing is known of what they are for
+      def too_few_clients?
+        arrivals = scenario.arrivals
+        bottleneck == "clients" &&
+          (arrivals.think_ns.positive? || arrivals.connections_count < self.class::CLIENTS_RATIO * topology.slots_count)
+      end
+
       def initialize(samples: nil, lock_waits: nil, quantiles: nil, endpoint_latencies: nil, **fields)
         super(samples:, lock_waits:, quantiles: quantiles || {}.freeze,
               endpoint_latencies: endpoint_latencies || [].freeze, **fields)

@@ -76,8 +76,9 @@ module PumaTuner
       end
 
       def lockfile
-        path = @gemfile && "#{@gemfile}.lock"
-        path if path && File.file?(path)
+        return unless @gemfile
+        path = (File.basename(@gemfile) == "gems.rb") ? @gemfile.sub(/rb\z/, "locked") : "#{@gemfile}.lock"
+        path if File.file?(path)
       end
 
       def write_files

@@ -105,7 +105,7 @@ module PumaTuner
 
       def bundle_of(factors, directory, environment, ruby, beside:)
         # The command's own. One that runs with our gems (a config.ru without a Gemfile) has none.
-        own = Host::AppGemfile.of(directory)
+        own = Host::AppGemfile.of(directory, environment["BUNDLE_GEMFILE"])
         gemfile = factors["gemfile"] ? existing!("gemfile", factors["gemfile"], directory) : own
         needed = @bundled || (@own_gems && factors["git"] && own)
         return unless needed

@@ -82,7 +82,7 @@ module PumaTuner
       end
 
       # Where they are our own, and not the app's traffic.
-      def too_few_clients? = @contents.forecast_today.bottleneck == "clients" && @contents.observation.load
+      def too_few_clients? = @contents.forecast_today.too_few_clients? && @contents.observation.load
 
       def assumption
         what_if = @contents.sweep.what_if.to_a

@@ -41,7 +41,7 @@ module PumaTuner
         other_machine: "the advice is for a machine with other cores than this one; run it there for a proof",
         interrupted: "it was interrupted before its first round",
         # Of a model.
-        development: "recorded in development, where code is reloaded and more is logged; for figures of production " \
+        development: "recorded in development, where frameworks reload code and log more; for figures of production " \
           "set RAILS_ENV=production (without Rails RACK_ENV)",
         unaccounted: ->(ratio:) {
           "for #{Units.percent(ratio)} of the requests the breakdown is off from the wall time by more than 1%: " \

@@ -106,11 +106,11 @@ module PumaTuner
         Statement.of(:memory, share:) if share > MEMORY_RATIO
       end
 
-      # A look alone is missed where a disk is full for a moment.
+      # A look alone is missed where a disk is full for a moment. A process that tells something now and then is not
+      # judged any more than one that tells nothing.
       def silent
-        late = @readings.last(LOOKS_MAX)
-        return if late.size < LOOKS_MAX
-        Statement.of(:silent) if @plan.pids.any? { |pid| late.all? { |look| look.worker(pid)&.silent? } }
+        late = @readings.last(2 * LOOKS_MAX)
+        Statement.of(:silent) if @plan.pids.any? { |pid| late.count { |look| look.worker(pid)&.silent? } >= LOOKS_MAX }
       end
 
       # @return [Array<Array<WorkerReading>>] the canaries', newest look last, of this period alone

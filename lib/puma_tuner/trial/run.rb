@@ -87,12 +87,17 @@ module PumaTuner
         deadline_s = @clock.call + RESTORE_S
         loop do
           return unless @server.there?
-          restored = @server.states.all? { |state| state[:pool]&.fetch(:max_count) == state[:configured]&.last }
+          restored = given_back?
           return restored if restored || @clock.call > deadline_s
           sleep(LOOK_S / 4.0)
         end
+      end
+
+      # @return [Boolean, nil] nil: a process tells nothing now, or is being replaced
+      def given_back?
+        @server.states.all? { |state| state[:pool]&.fetch(:max_count) == state[:configured]&.last }
       rescue UsageError
-        nil # processes are being replaced
+        nil
       end
     end
   end

@@ -233,8 +233,14 @@ module PumaTuner
         gained = gained(ledger, before)
         WorkerReading.new(pid: told[:pid], worker_index: told[:worker_index], threads_count: pool[:max_count],
           **pool.slice(:spawned_count, :live_count, :waiting_count, :queued_count), why_not: told[:why_not],
-          errors_count: told[:errors_count] - (told_before || told)[:errors_count], **gained,
+          errors_count: errors_count(told, told_before), **gained,
           cpu_ns: before && ledger.process_cpu_ns - before.process_cpu_ns, memory_bytes: memory_bytes(told[:pid]))
+      end
+
+      # After it was silent, those of all the time that it was are not this look's.
+      def errors_count(told, told_before)
+        return 0 if told_before.nil? || told_before[:why_not] == SILENT[:why_not]
+        told[:errors_count] - told_before[:errors_count]
       end
 
       # The first look at a process counts nothing.

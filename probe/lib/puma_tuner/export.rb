@@ -46,6 +46,17 @@ module PumaTuner
     DEFAULTS = Settings.new(labels: {}.freeze, endpoints_max: 200, interval_s: 10)
 
     class << self
+      # What comes from a process without a locale is US-ASCII by name, whatever letters it has.
+      #
+      # @param value [#to_s] of a label
+      # @return [String] a plain one, in UTF-8
+      def utf8(value)
+        text = String.new(value.to_s)
+        plain = [Encoding::UTF_8, Encoding::US_ASCII, Encoding::BINARY].include?(text.encoding)
+        return text.force_encoding(Encoding::UTF_8).scrub if plain
+        text.encode(Encoding::UTF_8, invalid: :replace, undef: :replace)
+      end
+
       # Looks at every Puma server of this process and of those forked from it, and answers at the address.
       #
       # @param address [String, nil] see Address; nil: nobody but this server's processes

@@ -70,7 +70,7 @@ module PumaTuner
       raise UsageError, "#{wrong.first.inspect} can't be a label of the exporter's; " \
         "take letters, digits and _, and none that is taken: #{Export::TAKEN_LABELS.join(", ")}"
     end
-    settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, value.to_s] }.freeze,
+    settings = Export::Settings.new(labels: labels.to_h { |name, value| [name.to_sym, Export.utf8(value)] }.freeze,
       endpoints_max:, interval_s:)
     Export.start(address:, settings:)
   end
@@ -302,7 +302,7 @@ module PumaTuner
         return say_unwatched(why_unwatched) if why_unwatched
         say_what_is_missing(recording(server))
         Jobs.install
-        start_console if @ways[:console] && recording.any?
+        start_console if @ways[:console] && recording.full?
         @tasks&.each { |task| task.call(server) } if recording.any?
       rescue => error
         say_unwatched("#{error.class}: #{error.message}")

@@ -91,6 +91,14 @@ class ExportHttpServerTest < TunerTest
     FileUtils.rm_rf(ledgers.directory)
   end
 
+  test "labels are plain text in UTF-8, whatever they are given as" do
+    safe = Class.new(String) { def to_s = self }
+    given = ["Größe", "Größe".b, "Größe".dup.force_encoding(Encoding::US_ASCII), "Größe".encode(Encoding::ISO_8859_1), safe.new("Größe"), :Größe]
+    told = given.map { |value| Export.utf8(value) }
+    assert_equal [["Größe", String, true]], told.map { |text| [text, text.class, text.valid_encoding?] }.uniq
+    assert_equal "a\uFFFD", Export.utf8("a\xFF")
+  end
+
   test "labels that are ours, or no names, are a mistake" do
     [{endpoint: "x"}, {"le" => "x"}, {"a-b": "x"}, {"" => "x"}].each do |labels|
       assert_match(/can't be a label of the exporter's/, assert_raises(PumaTuner::UsageError) { PumaTuner.export(nil, labels:) }.message)

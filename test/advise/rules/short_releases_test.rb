@@ -55,7 +55,7 @@ class ShortReleasesRuleTest < TunerTest
 
   test "nor where clients are too few for today's threads, whatever the forecast" do
     fewer = ->(bottleneck) {
-      ask(Advise::Rules::ShortReleases, of: chatty(12), today: forecast("1x5", 100, bottleneck:)) do |what_if, settings|
+      ask(Advise::Rules::ShortReleases, of: chatty(12), today: forecast("1x5", 100, bottleneck:, arrivals: Model::Arrivals.closed(4))) do |what_if, settings|
         forecast("1x5", (what_if || settings[:topology].threads_count != 2) ? 100 : 140)
       end
     }

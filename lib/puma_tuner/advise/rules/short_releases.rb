@@ -39,7 +39,7 @@ module PumaTuner
 
         # @return [Advice, nil] none where clients are too few for today's threads, see Choice#too_few_clients?
         def fewer_threads
-          return if @situation.today.bottleneck == "clients"
+          return if @situation.today.too_few_clients?
           best, effect = of_threads.select { |_, one| one.gain? }.max_by { |_, one| one.gain }
           return unless effect
           told = of_threads.map { |some, one| say(:with_fewer_threads, threads_count: some, **one.ratios) }

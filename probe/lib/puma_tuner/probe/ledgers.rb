@@ -53,7 +53,9 @@ module PumaTuner
         #
         # @return [Array<String>] folders for what lives as long as a server, the best first
         def places
-          temporary = [ENV["TMPDIR"], "/tmp"].compact.find { |path| usable?(path) && !open_to_all?(path) }
+          # An app may change its folder, so that processes would differ.
+          named = ENV["TMPDIR"]&.then { |path| File.expand_path(path) }
+          temporary = [named, "/tmp"].compact.find { |path| usable?(path) && !open_to_all?(path) }
           [IN_MEMORY, temporary].compact.uniq.select { |path| usable?(path) }
         end
 

@@ -194,7 +194,8 @@ module PumaTuner
           return true unless server.method_defined?(:handle_request) || server.private_method_defined?(:handle_request)
           method = server.instance_method(:handle_request)
           while (beneath = method.super_method) do method = beneath end
-          method.arity == PARAMETERS_COUNT.fetch(around)
+          count = PARAMETERS_COUNT.fetch(around)
+          method.arity == count || (method.arity.negative? && ~method.arity <= count) # a splat takes as many
         end
 
         # An autoload is announced like a constant, and must not be triggered by us.

@@ -49,6 +49,9 @@ module PumaTuner
       # @return [Boolean] whether anything is
       def any? = @why_nothing.nil?
 
+      # @return [Boolean] whether it is by the clock, which knows threads
+      def full? = @ledger_path.to_s.end_with?(".ledger")
+
       # @return [Integer, nil] nil of a process that is no worker of a cluster
       def worker_index = Puma.worker&.first
 

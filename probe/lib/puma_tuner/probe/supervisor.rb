@@ -85,9 +85,9 @@ module PumaTuner
         input, @order = IO.pipe
         output, told = IO.pipe
         pid = Process.spawn(environment, *command, :in => input, %i[out err] => told, :close_others => true)
+        child = Process.detach(pid)
         # Not as JSON: whoever leads the server has not chosen the app's version of json, and may never.
         Marshal.dump(@settings, @order)
-        child = Process.detach(pid)
         child.join(FORK_S) unless Process.pid == FIRST_PID
         output
       ensure
