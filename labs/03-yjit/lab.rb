@@ -14,12 +14,12 @@ module PumaTuner
       # The one of today first: it is what an interrupted run should have.
       RUBIES = %w[3.4.5 3.3.8].freeze
 
-      # Kinds of requests, the most frequent ones; staging's few, and the points of the curve between it and all there are.
+      # Kinds of requests, the most frequent ones; staging's few, and the points of the curve besides it and all there are.
       STAGING_KINDS = 3
-      CURVE_KINDS = [1, 10].freeze
+      CURVE_KINDS = [1].freeze
 
-      # Six rounds: the fewest of which an exact 95% interval is made. Production's and staging's mixes, which memory's published ratios
-      # are of, have ten in the long form, an exact interval for up to 25 claims, of which that form has 23. Two connections for each worker, so that it always has
+      # Six rounds: the fewest of which an exact 95% interval is made. What published ratios are of, production's mix, and staging's on the
+      # older Ruby, has ten in the long form, an exact interval for up to 25 claims, of which that form has 23. Two connections for each worker, so that it always has
       # something to do. One worker in the short form: two would share
       # the calls after which YJIT compiles.
       QUICK = {topology: "1x3", connections_count: 2, rounds_count: 6, turns_count: 2, probe_s: 0}.freeze
@@ -34,7 +34,6 @@ module PumaTuner
       }.freeze
 
       PUBLISHED_ROUNDS_COUNT = 10
-      PUBLISHED_MIXES = [YjitMeasured::PRODUCTION, YjitMeasured::STAGING].freeze
 
       # How much of the time between the least warm-up and its limit it took, in the long form of 2026-11-21; the short form's
       # ends at its limit.
@@ -127,8 +126,10 @@ module PumaTuner
 
       def sizes(cell, quick)
         return {**QUICK, **QUICK_TIMES.fetch(cell.service)} if quick
-        {**FULL, **FULL_TIMES.fetch(cell.service), **{rounds_count: (PUBLISHED_ROUNDS_COUNT if PUBLISHED_MIXES.include?(cell.mix))}.compact}
+        {**FULL, **FULL_TIMES.fetch(cell.service), **{rounds_count: (PUBLISHED_ROUNDS_COUNT if published?(cell))}.compact}
       end
+
+      def published?(cell) = cell.mix == YjitMeasured::PRODUCTION || (cell.mix == YjitMeasured::STAGING && cell.ruby == RUBIES.last)
 
       def variants(service, cell, sizes)
         same = {**service.factors, "topology" => sizes.fetch(:topology), **Yjit.ruby_factor(cell.ruby)}

@@ -15,7 +15,7 @@ module PumaTuner
         def self.quick = new(services: [Yjit::OAUTH], rubies: [RUBY_VERSION], topology: "1x3", connections_count: 2, rounds_count: 1, requests_count: 400, turn_s: 1, turns_max: 20)
 
         # Both Rubies, as the newer one's YJIT adds more than the older one's.
-        def self.full = new(services: Yjit::SERVICES, rubies: Yjit::RUBIES, topology: "2x3", connections_count: 4, rounds_count: 3, requests_count: 9_000, turn_s: 5, turns_max: 120)
+        def self.full = new(services: Yjit::SERVICES, rubies: Yjit::RUBIES, topology: "2x3", connections_count: 4, rounds_count: 2, requests_count: 9_000, turn_s: 5, turns_max: 120)
 
         # @return [Array<Array(YjitService, String)>] what is looked at, service by service
         def pairs = services.product(rubies)

@@ -26,7 +26,7 @@ module PumaTuner
 
       def gems(quick:) = Pins.all
 
-      def expected_s(quick:) = quick ? 390 : 5_400
+      def expected_s(quick:) = quick ? 390 : 5_200
 
       # What is no gem.
       # @param say [#call] told what takes long

@@ -30,7 +30,7 @@ module PumaTuner
           duel = Duel::Times.new(rounds_count: 8, seconds: 3.0, warmup_s: 2.0, fresh: true)
           new(duel:, mixed: duel.with(rounds_count: 6), grid: {"/io-only" => [1, 50], "/cpu-only" => [50], "/realistic" => [1, 10, 20, 50], "/level" => [1, 10, 50]},
             connections: [1, 10, 20, 50], topologies: %w[1x5 2x5 3x5 4x5], saturated: 50,
-            open_paths: %w[/level], rate_ratios: [0.4, 0.7, 0.9, 1.1], open_s: 8.0, ab: {requests_count: 1_000, connections: [1, 10, 20, 50]},
+            open_paths: %w[/level], rate_ratios: [0.4, 0.7, 0.9, 1.1], open_s: 8.0, ab: {requests_count: 300, connections: [1, 10, 20, 50]},
             shares: [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95], threads: [1, 2, 3, 4, 5, 6, 8, 16, 32], whole_s: 0.02, clients_count: 40,
             record_s: 10.0, warmup_s: 2.0, cell_s: 3.0, repeats_count: 2, probe_s: 2.0, seeds_count: 10, requests_count: 5_000,
             block: {rounds_count: 8, duration_s: 1.0, warmup_limit_s: 6}, calibrate: true,

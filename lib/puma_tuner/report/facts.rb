@@ -115,7 +115,7 @@ module PumaTuner
         of_companions = @observation.companions.flat_map do |companion|
           remarks_of(companion.load).map { |remark| "At #{companion.topology}: #{remark}" }
         end
-        [*development, *remarks_of(@observation.load), *of_companions]
+        [*remarks_of(@observation.load), *of_companions]
       end
 
       def remarks_of(load)

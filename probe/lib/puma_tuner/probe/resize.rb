@@ -121,6 +121,7 @@ module PumaTuner
       # @param recording [Recording] of this process
       # @param allowed [Allowed]
       def initialize(server, recording:, allowed:)
+        require "json" # the app's, as this process serves
         @server = server
         @directory = recording.ledgers.directory
         @path = recording.ledger_path.to_s.sub(/\.\w+\z/, STATE)
