@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/builders"
 require "support/encodings"
 require "support/tuning_fixture"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/fuzz/readers"
 
 # What `rake fuzz` has found stays mended: a change to an input that is as it should be, and what comes of it.

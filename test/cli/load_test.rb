@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/command_line"
 require "load/scripted_server"
 require "tmpdir"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "json_schemer"
 require "support/fuzz/documents"
 require "support/fuzz/mutator"

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/served_app"
 
 # What a cluster's processes recorded is one observation, whatever becomes of the processes.

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 
 # Lab 08 in its short form: real runs, exact counts. How fast it is here is no matter.
 class GraphqlServiceLabTest < TunerTest

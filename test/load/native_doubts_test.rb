@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require_relative "scripted_server"
 
 # Responses that are quick and right by their status, and not the app's.

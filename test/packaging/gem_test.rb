@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "open3"
 require "tmpdir"
 require "support/own_gems_app"

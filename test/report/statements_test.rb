@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 
 class StatementsTest < TunerTest
   STAGES = Dir[File.expand_path("../../lib/puma_tuner/{load,measure,predict,prove}/**/*.rb", __dir__)].grep_v(/likely_cause/) # SelfCheckWords has its words

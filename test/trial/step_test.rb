@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/trials_made"
 
 # What `auto` decides of what is known: acts where the forecast is sure, one thread at a time, and not again too soon.

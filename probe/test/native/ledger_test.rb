@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "tmpdir"
 
 # The file in which a process records, written by the extension and read by Ruby.

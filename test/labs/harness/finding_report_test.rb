@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/finding_fixture"
 
 # A lab's finding, in every format.
