@@ -124,7 +124,8 @@ module PumaTuner
 
       def json_step
         verdict = @verdicts[JSON_VERSIONS] or return []
-        [requests_ratio(verdict, "json 2.8.1", "json 2.7.2", "json 2.8.1 over 2.7.2", published: "24,257.29 over 23,522.80 requests/s", published_ratio: 24_257.29 / 23_522.80)]
+        [requests_ratio(verdict, "json 2.8.1", "json 2.7.2", "json 2.8.1 over 2.7.2",
+          published: "24,257.29 over 23,522.80 requests/s", published_ratio: 24_257.29 / 23_522.80)]
       end
 
       def beyond
@@ -181,8 +182,11 @@ module PumaTuner
 
       def total_sentence
         rack = speed(@ladder, of: RACK, over: MONOLITH, metric: "throughput")
-        "By the story's own means, from the shop to bare Rack, requests/s are #{Report::Figures.ratio(rack)} (published: 84x, of an error page; 50x in the title). " \
-          "The #{BEST}, which is no web server, has #{Report::Figures.ratio(total)} of the shop's, and #{Report::Figures.ratio(speed(@ladder, of: BEST, over: MONOLITH))} by CPU time." \
+        by_cpu = speed(@ladder, of: BEST, over: MONOLITH)
+        "By the story's own means, from the shop to bare Rack, requests/s are #{Report::Figures.ratio(rack)} " \
+          "(published: 84x, of an error page; 50x in the title). " \
+          "The #{BEST}, which is no web server, has #{Report::Figures.ratio(total)} of the shop's, and " \
+          "#{Report::Figures.ratio(by_cpu)} by CPU time." \
           "#{unsteady_shop}"
       end
 

@@ -12,10 +12,16 @@ module PumaTuner
 
       # requests_count: that each server has answered when its pages are looked at; turn_s: of load, until there are so many; turns_max: so often at most
       Sizes = Data.define(:services, :rubies, :topology, :connections_count, :rounds_count, :requests_count, :turn_s, :turns_max) do
-        def self.quick = new(services: [Yjit::OAUTH], rubies: [RUBY_VERSION], topology: "1x3", connections_count: 2, rounds_count: 1, requests_count: 400, turn_s: 1, turns_max: 20)
+        def self.quick
+          new(services: [Yjit::OAUTH], rubies: [RUBY_VERSION], topology: "1x3", connections_count: 2, rounds_count: 1,
+            requests_count: 400, turn_s: 1, turns_max: 20)
+        end
 
         # Both Rubies, as the newer one's YJIT adds more than the older one's.
-        def self.full = new(services: Yjit::SERVICES, rubies: Yjit::RUBIES, topology: "2x3", connections_count: 4, rounds_count: 2, requests_count: 9_000, turn_s: 5, turns_max: 120)
+        def self.full
+          new(services: Yjit::SERVICES, rubies: Yjit::RUBIES, topology: "2x3", connections_count: 4, rounds_count: 2,
+            requests_count: 9_000, turn_s: 5, turns_max: 120)
+        end
 
         # @return [Array<Array(YjitService, String)>] what is looked at, service by service
         def pairs = services.product(rubies)
@@ -58,7 +64,9 @@ module PumaTuner
       def call(run)
         sizes = sizes(run.quick?)
         sizes.services.each { |service| service.ensure_set_up(sizes.rubies) }
-        looks = sizes.pairs.to_h { |service, ruby| [[service, ruby], run.part("memory of #{service.name}, Ruby #{ruby}") { looks(run, service, ruby, sizes) }] }
+        looks = sizes.pairs.to_h do |service, ruby|
+          [[service, ruby], run.part("memory of #{service.name}, Ruby #{ruby}") { looks(run, service, ruby, sizes) }]
+        end
         run.finding(claims: [], tables: looks.map { |(service, ruby), all| table(service, ruby, all, sizes) }, charts: [],
           conclusions: looks.map { |(service, ruby), all| conclusion(service, ruby, all) }, verdicts: {}, unknown: run.quick? ? {"pages that a worker shared with its master before it wrote to them" => "the short form has one process"} : {})
       end

@@ -70,7 +70,8 @@ module PumaTuner
         def sessions
           [
             Lab::Claim.of_number("Rack::Session: CPU that a session takes", session_ns, unit: "ns", published: "about 5% of all time",
-              note: "A cookie that is read, changed and written, in a request that only waits; the same for any request, so that the share is the app's. Differences of the rounds."),
+              note: "A cookie that is read, changed and written, in a request that only waits; the same for any request, " \
+                "so that the share is the app's. Differences of the rounds."),
             Lab::Claim.of_ratio("Rack::Session: CPU of an io-only request with it, over without", ratio(@measured.variants.waiting, "cpu", "with a session", Variants::MANY.name),
               note: "Ours: the same cost beside next to no other work.")
           ]

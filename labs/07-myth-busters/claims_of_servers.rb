@@ -114,16 +114,17 @@ module PumaTuner
         end
 
         def not_matched(rounds, asked, topologies)
-          cores = cores_for_go(rounds, asked, topologies) or return
-          cpu, per_s = rounds.estimate("cpu", "Puma #{topologies.last}", asked), rounds.estimate("throughput", GO, asked)
-          "None of #{topologies.size} numbers of processes matched. At #{Units.duration(cpu.value)} of CPU for a request, Go's " \
-            "#{Units.rate(per_s.value)} requests/s would keep #{format("%.1f", cores)} cores busy."
+          cores, cpu_ns, per_s = as_fast_as_go(rounds, asked, topologies)
+          return unless cores
+          "None of #{topologies.size} numbers of processes matched. At #{Units.duration(cpu_ns)} of CPU for a request, Go's " \
+            "#{Units.rate(per_s)} requests/s would keep #{format("%.1f", cores)} cores busy."
         end
 
-        # @return [Float, nil] cores that Puma would keep busy with as many requests/s as Go had
-        def cores_for_go(rounds, asked, topologies)
+        # @return [Array(Float, Float, Float), nil] cores that Puma would keep busy with as many requests/s as Go had, its CPU of
+        #   a request in nanoseconds, and Go's requests/s
+        def as_fast_as_go(rounds, asked, topologies)
           cpu, per_s = rounds.estimate("cpu", "Puma #{topologies.last}", asked), rounds.estimate("throughput", GO, asked)
-          cpu.value * per_s.value / Units::NS_PER_S if cpu && per_s
+          [cpu.value * per_s.value / Units::NS_PER_S, cpu.value, per_s.value] if cpu && per_s
         end
 
         def memory
@@ -150,11 +151,18 @@ module PumaTuner
         # Where all cores together are too few for Go's throughput, no number of processes could match it, and that two don't says nothing.
         def two_are_too_few(request, talk, topologies)
           two = "Puma #{topologies.find { |topology| topology.start_with?("2x") }}"
-          cores = cores_for_go(talk.rounds, talk.more, topologies)
+          cores, = as_fast_as_go(talk.rounds, talk.more, topologies)
           enough = cores.nil? || cores < @cores_count
-          Lab::Claim.of_ratio("#{request}: two processes of Puma do not match Go, #{clients(talk.more)}", (talk.rounds.ratio("throughput", talk.more, of: GO, over: two) if enough),
+          Lab::Claim.of_ratio("#{request}: two processes of Puma do not match Go, #{clients(talk.more)}",
+            (talk.rounds.ratio("throughput", talk.more, of: GO, over: two) if enough),
             published: "at least 3 processes", published_ratio: Lab::Claim::HIGHER,
-            note: enough ? "Above 1: they do not." : "Not to be told on #{@cores_count} cores: Go's throughput would keep #{format("%.1f", cores)} busy with Ruby. The simulator needs #{talk.chosen.processes_count || "more than #{Inversion::MOST_PROCESSES}"} processes on #{Inversion::CORES_COUNT} cores.")
+            note: enough ? "Above 1: they do not." : too_few_cores(cores, talk.chosen))
+        end
+
+        def too_few_cores(cores, chosen)
+          needed = chosen.processes_count || "more than #{Inversion::MOST_PROCESSES}"
+          "Not to be told on #{@cores_count} cores: Go's throughput would keep #{format("%.1f", cores)} busy with Ruby. " \
+            "The simulator needs #{needed} processes on #{Inversion::CORES_COUNT} cores."
         end
 
         # Of other machines: told beside it, and not held against it.
@@ -165,7 +173,8 @@ module PumaTuner
 
         def costs
           cpu = @capacity.rounds.ratio("cpu", @capacity.realistic, of: first_topology, over: GO)
-          [Lab::Claim.of_ratio("realistic: CPU of a request, #{first_topology} over Go", cpu, published: "3 to 10 times the cost", published_ratio: COST), *cpu_seconds]
+          text = "realistic: CPU of a request, #{first_topology} over Go"
+          [Lab::Claim.of_ratio(text, cpu, published: "3 to 10 times the cost", published_ratio: COST), *cpu_seconds]
         end
 
         def cpu_seconds

@@ -56,7 +56,8 @@ module PumaTuner
 
       def locks
         LOCKS.map do |query, expected|
-          Lab::Claim.of_count("locks per #{query} query, #{OLD}", expected:, counted: @counts.dig("queries", query, "locks"), published: ("44,532 in a first query" if query == "Parents"),
+          Lab::Claim.of_count("locks per #{query} query, #{OLD}", expected:, counted: @counts.dig("queries", query, "locks"),
+            published: ("44,532 in a first query" if query == "Parents"),
             note: "four fields each, as in the talk's query; an enum's value is asked about as a text's")
         end
       end
