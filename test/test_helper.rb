@@ -75,6 +75,12 @@ class TunerTest < Minitest::Test
     retry
   end
 
+  # @return [Integer] of a port that refuses connections, and that no other process can take while this test runs
+  def refusing_port
+    (@bound_only ||= []) << Socket.new(:INET, :STREAM).tap { |socket| socket.bind(Addrinfo.tcp("127.0.0.1", 0)) }
+    @bound_only.last.local_address.ip_port
+  end
+
   # Asks again until the block is true; fails after the limit, which is one for machines that have much else to do.
   def wait_until(what, limit_s: 30)
     deadline = monotonic_s + limit_s

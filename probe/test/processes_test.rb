@@ -7,7 +7,14 @@ class ProcessesTest < TunerTest
 
   NAME = "of one name"
 
-  def teardown = @threads.to_a.each(&:kill).each(&:join)
+  def teardown = @threads.to_a.each { |thread| ended(thread) }
+
+  # Ruby says so a moment before the kernel does, which counts the thread and its name until then.
+  def ended(thread)
+    id = thread.native_thread_id
+    thread.kill.join
+    wait_until("the kernel's thread has ended") { !File.exist?("/proc/self/task/#{id}") } if id
+  end
 
   # A thread that has taken so many short naps, each of which it may wait after, and now sleeps.
   def sleeper(naps_count)
@@ -37,7 +44,7 @@ class ProcessesTest < TunerTest
     stays, ends = sleeper(20), sleeper(500)
     before = Processes.run_queue_waits([Process.pid])
     earlier_ns = before.fetch(Process.pid).transform_values(&:last)
-    ends.kill.join
+    ended(ends)
     later = sleeper(1)
     assert_waited(before) do
       [stays, later].sum { |thread| kernel_ns(thread) - earlier_ns.fetch(thread.native_thread_id, 0) }

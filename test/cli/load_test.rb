@@ -92,7 +92,7 @@ class LoadTest < TunerTest
   end
 
   test "load fails when nobody listens" do
-    port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
+    port = refusing_port
     result = puma_tuner("load", "http://127.0.0.1:#{port}", "--duration", "600")
     assert_equal 3, result.code
     assert_match(/no request was answered; the first to fail: connecting: Connection refused/, result.err)

@@ -19,7 +19,7 @@ class FleetPrometheusTest < TunerTest
   def unanswered(**, &) = assert_raises(Unanswered) { ask(**, &) }.message
 
   test "a refused connection says to start Prometheus" do
-    port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    port = refusing_port
     assert_match(/cannot connect to http:\/\/127\.0\.0\.1:#{port} .*Start Prometheus/, unanswered(url: "http://127.0.0.1:#{port}"))
     assert_match(/cannot connect/, unanswered { nil })
   end

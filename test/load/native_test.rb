@@ -431,7 +431,7 @@ class NativeTest < TunerTest
   end
 
   test "nobody there is a complaint, and no endless loop" do
-    port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
+    port = refusing_port
     [Load::Arrivals.closed, Load::Arrivals.open(2_000)].each do |arrivals|
       outcome = run_native("http://127.0.0.1:#{port}", duration_s: 0.3, arrivals:)
       assert_equal [0, 0], [outcome.requests_count, outcome.connections_made_count]
@@ -440,7 +440,7 @@ class NativeTest < TunerTest
   end
 
   test "a port on which nobody listens ends a load at once, however long it is to take" do
-    port = TCPServer.open("127.0.0.1", 0) { |server| server.local_address.ip_port }
+    port = refusing_port
     [Load::Arrivals.closed, Load::Arrivals.closed(think_ns: 10_000_000), Load::Arrivals.open(2_000)].each do |arrivals|
       outcome = run_native("http://127.0.0.1:#{port}", duration_s: 600, arrivals:)
       assert outcome.refused

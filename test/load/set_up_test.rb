@@ -149,7 +149,7 @@ class SetUpTest < TunerTest
 
   test "a server that is not there, or hangs up, is no measurement" do
     assert_match(/the set-up lines failed.*closed before the response was complete/, failure("setup GET /a\nGET /page") { raise Errno::EPIPE })
-    url = TCPServer.open("127.0.0.1", 0) { |server| "http://127.0.0.1:#{server.addr[1]}" }
+    url = "http://127.0.0.1:#{refusing_port}"
     error = assert_raises(PumaTuner::InvalidMeasurement) { send_to(url, "setup GET /a\nGET /page") }
     assert_match(/Connection refused\. Does the server run/, error.message)
   end
