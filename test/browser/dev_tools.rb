@@ -33,7 +33,8 @@ class DevTools
     told, @orders = IO.pipe
     @said, says = IO.pipe
     [told, says].each { |pipe| pipe.nonblock = false } # as the browser expects
-    @pid = Process.spawn(Chromium.path, *OPTIONS, *("--no-sandbox" if Process.uid.zero?), "--user-data-dir=#{folder}/profile", "about:blank",
+    # What it makes in the folder of temporary files goes with this folder, as it is killed in the end.
+    @pid = Process.spawn({"TMPDIR" => folder}, Chromium.path, *OPTIONS, *("--no-sandbox" if Process.uid.zero?), "--user-data-dir=#{folder}/profile", "about:blank",
       3 => told, 4 => says, :out => File::NULL, :err => File::NULL, :pgroup => true)
     [told, says].each(&:close)
     target = ask("Target.createTarget", url: "about:blank")["targetId"]
