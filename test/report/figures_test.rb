@@ -21,6 +21,7 @@ class ReportFiguresTest < TunerTest
 
   test "a range across units says both" do
     assert_equal "999 µs (990 µs–1.01 ms)", Figures.with_range(estimate(999_000, 990_000, 1_010_000)) { |ns| duration(ns) }
+    assert_equal "1.61 s (713 ms–4.63 s)", Figures.with_range(estimate(1_610_000_000, 713_000_000, 4_630_000_000)) { |ns| duration(ns) }
   end
 
   test "a range that rounds to one number is that number" do

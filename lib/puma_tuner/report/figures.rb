@@ -44,7 +44,8 @@ module PumaTuner
       def with_range(estimate, &)
         return "-" unless estimate
         value, low, high = [estimate.value, estimate.low, estimate.high].map(&)
-        "#{value} (#{between(low, high).delete_suffix(unit(value) || " ")})"
+        same = unit(value) if [low, high].all? { |bound| unit(bound) == unit(value) }
+        "#{value} (#{between(low, high).delete_suffix(same || " ")})"
       end
 
       # @param metric [Prove::Metric]
