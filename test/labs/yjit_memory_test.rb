@@ -31,8 +31,8 @@ class YjitMemoryTest < TunerTest
 
   # @yieldparam pids [Array<Integer>] the process and its child
   # @yieldparam heap [Integer] bytes, as Ruby tells; @yieldparam code [Integer] as YJIT does
-  def with_process(*options, writes: false)
-    program = IO.popen([RbConfig.ruby, "--disable-gems", *options, "-e", PROGRAM, writes ? "writes" : "reads"])
+  def with_process(*options, ruby: RbConfig.ruby, writes: false)
+    program = IO.popen([{"RUBYOPT" => nil}, ruby, "--disable-gems", *options, "-e", PROGRAM, writes ? "writes" : "reads"])
     lines = [program.gets, program.gets]
     heap, code, child = lines.find { |line| line != "ready\n" }.split.map(&:to_i)
     yield [program.pid, child], heap, code
@@ -41,8 +41,20 @@ class YjitMemoryTest < TunerTest
     program&.close
   end
 
+  OTHER_RUBY = File.join(PumaTuner::Host::CacheFolder.path, "ruby-3.3.8/bin/ruby")
+
   test "Ruby's heap and YJIT's code are found page by page, as large as Ruby and YJIT tell" do
-    with_process("--yjit", "--yjit-call-threshold=5") do |(pid, child), heap, code|
+    assert_found(RbConfig.ruby)
+    with_process("--disable=yjit") { |(pid, _), _, _| assert_equal 0, Anatomy.of_process(pid).bytes(:code) }
+  end
+
+  test "so they are in Ruby 3.3, whose pages are described otherwise" do
+    skip "no Ruby 3.3.8 here; bin/setup --ruby 3.3.8" unless File.executable?(OTHER_RUBY)
+    assert_found(OTHER_RUBY)
+  end
+
+  def assert_found(ruby)
+    with_process("--yjit", "--yjit-call-threshold=5", ruby:) do |(pid, child), heap, code|
       memory = Anatomy.of_process(pid)
       assert_in_delta heap, memory.bytes(:heap), heap * 0.03
       assert_in_delta code, memory.bytes(:code), 128 * 1024
@@ -51,7 +63,6 @@ class YjitMemoryTest < TunerTest
       assert_operator memory.shared.fetch(:heap), :>, heap * 0.9, "its child has the same pages"
       assert_equal 0, Anatomy.of_process(child).own.fetch(:code)
     end
-    with_process("--disable=yjit") { |(pid, _), _, _| assert_equal 0, Anatomy.of_process(pid).bytes(:code) }
   end
 
   test "what a forked process writes to becomes its own, and what both still share counts once" do
