@@ -26,13 +26,13 @@ class PatchingTest < TunerTest
   RUBY
 
   def setup
-    @folder = File.realpath(Dir.mktmpdir("puma_tuner-test"))
+    @folder = @made = File.realpath(Dir.mktmpdir("puma_tuner-test"))
     FileUtils.mkdir_p(File.join(@folder, "config"))
     File.write(File.join(@folder, "config/puma.rb"), PUMA_RB)
     File.utime(Time.utc(2026, 1, 1), Time.utc(2026, 1, 1), File.join(@folder, "config/puma.rb"))
   end
 
-  def teardown = FileUtils.rm_rf(@folder)
+  def teardown = FileUtils.rm_rf(@made)
 
   # @return [String] the same on every machine
   def masked(text) = text.gsub(@folder, "/app").gsub(/advice-\d+T\d+Z/, "advice-TIME")
