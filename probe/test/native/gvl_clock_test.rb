@@ -45,14 +45,18 @@ class GvlClockTest < TunerTest
   # @return [Hash{Symbol => Integer}] the numbers of this thread's request, which ends
   def take = PumaTuner::Probe::Parts::TAKEN.zip(Clock.request_take(false).first).to_h
 
-  # @return [Array<Array(String, Integer)>] steps of a request that does the
-  #   block, on a thread of its own; and its numbers
+  # @return [Array(Array<Array(String, Integer)>, Hash{Symbol => Integer})] steps and numbers of this thread's request, which ends
+  def take_with_steps
+    numbers, steps = Clock.request_take(true)
+    [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] }, PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h]
+  end
+
+  # @return [Array] what take_with_steps gives of a request that does the block, on a thread of its own
   def steps_of
     Thread.new {
       Clock.request_begin
       yield
-      numbers, steps = Clock.request_take(true)
-      [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] }, PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h]
+      take_with_steps
     }.value
   end
 
@@ -114,9 +118,8 @@ class GvlClockTest < TunerTest
       spun_ns = own_ns
       spin(0.002)
       spun_ns = own_ns - spun_ns
-      numbers, steps = Clock.request_take(true)
-      [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] },
-        PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h.merge(look_ns:, spun_ns:)]
+      steps, numbers = take_with_steps
+      [steps, numbers.merge(look_ns:, spun_ns:)]
     }.value
   ensure
     over = true
@@ -208,13 +211,16 @@ class GvlClockTest < TunerTest
 
   test "inside a scope releases too short to be looked into are that library's, too" do
     steps = File.open(File::NULL, "w") do |null|
-      steps_of {
+      Thread.new {
         before = Clock.scope(kind_number(:redis))
+        Clock.request_begin
+        Clock.request_take(false) # the thread's first window began with the thread, before the scope
+        Clock.request_begin
         500.times { null.syswrite("x") } # takes some 0.3 µs; those that take longer are seen to be a file's
-        Clock.scope(before)
-      }.first
+        take_with_steps.first.tap { Clock.scope(before) }
+      }.value
     end
-    assert_empty steps.map(&:first).uniq - %w[held gvl_wait redis file]
+    assert_empty steps.map(&:first).uniq - %w[held gvl_wait redis file], steps.first(20).inspect
   end
 
   test "scopes lie within each other, each thread's its own" do
