@@ -77,8 +77,18 @@ class TunerTest < Minitest::Test
 
   # @return [Integer] of a port that refuses connections, and that no other process can take while this test runs
   def refusing_port
-    (@bound_only ||= []) << Socket.new(:INET, :STREAM).tap { |socket| socket.bind(Addrinfo.tcp("127.0.0.1", 0)) }
-    @bound_only.last.local_address.ip_port
+    socket = Socket.new(:INET, :STREAM)
+    socket.bind(Addrinfo.tcp("127.0.0.1", 0))
+    (@bound_only ||= []) << socket # an object that nobody holds is closed by the garbage collector
+    socket.local_address.ip_port
+  end
+
+  # @param version [String] of it; any by default
+  # @return [String] path of a Ruby other than this one, built by bin/setup; without one the test is skipped
+  def other_ruby(version = "*")
+    paths = Dir[File.join(PumaTuner::Host::CacheFolder.path, "ruby-#{version}/bin/ruby")] - [RbConfig.ruby]
+    skip "no second Ruby here; bin/setup --ruby 3.3.8" if paths.empty? || version == RUBY_VERSION
+    paths.first
   end
 
   # Asks again until the block is true; fails after the limit, which is one for machines that have much else to do.

@@ -4,8 +4,8 @@ module PumaTuner
   module Labs
     # What a server's memory consists of, read from outside: each resident page is of machine code, of Ruby's heap, of malloc, of a stack or of a file, and
     # is a process's own or still shared with the one that it was forked from. /proc/PID/maps tells the mappings, /proc/PID/pagemap the pages
-    # (https://docs.kernel.org/admin-guide/mm/pagemap.html), and a page of Ruby's heap is known by its first word: it points to a record that points back, to the page (Ruby 3.4)
-    # or to its first object (3.3, too).
+    # (https://docs.kernel.org/admin-guide/mm/pagemap.html). A page of Ruby's heap is known by its first word: it points to a record that
+    # points back, in Ruby 3.4 to the page, in 3.3 to the page's first object.
     module Anatomy
       # In the order in which they are told. code: mappings that may be executed and are of no file, which is YJIT's alone in these services
       KINDS = %i[code heap malloc stack file].freeze
@@ -17,10 +17,12 @@ module PumaTuner
       PRESENT = 1 << 63
       ALONE = 1 << 56
 
-      # A page of Ruby's heap (gc.c: HEAP_PAGE_SIZE), how far into its record the pointer back may be, and how far into the page it may point: behind the
-      # page's first word, at a multiple of an object's size, of which the largest has 640 bytes.
+      # A page of Ruby's heap (gc.c: HEAP_PAGE_SIZE), and how far into its record the pointer back may be.
       HEAP_PAGE_BYTES = 65_536
       RECORD_BYTES = 128
+
+      # The first object begins after the page's first word, and at most one slot later (gc.c: heap_page_allocate); slots have up to
+      # 640 bytes.
       FIRST_OBJECT_BYTES = 1_024
 
       # own, shared: {kind => bytes that are resident}, of one process, or of a server

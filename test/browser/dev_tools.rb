@@ -34,8 +34,8 @@ class DevTools
     @said, says = IO.pipe
     [told, says].each { |pipe| pipe.nonblock = false } # as the browser expects
     # What it makes in the folder of temporary files goes with this folder, as it is killed in the end.
-    @pid = Process.spawn({"TMPDIR" => folder}, Chromium.path, *OPTIONS, *("--no-sandbox" if Process.uid.zero?), "--user-data-dir=#{folder}/profile", "about:blank",
-      3 => told, 4 => says, :out => File::NULL, :err => File::NULL, :pgroup => true)
+    @pid = Process.spawn({"TMPDIR" => folder}, Chromium.path, *OPTIONS, *("--no-sandbox" if Process.uid.zero?),
+      "--user-data-dir=#{folder}/profile", "about:blank", 3 => told, 4 => says, :out => File::NULL, :err => File::NULL, :pgroup => true)
     [told, says].each(&:close)
     target = ask("Target.createTarget", url: "about:blank")["targetId"]
     @session = ask("Target.attachToTarget", targetId: target, flatten: true)["sessionId"]

@@ -74,8 +74,7 @@ class ProbesTest < TunerTest
   end
 
   test "another Ruby's threads are measured by that Ruby, and what is none is refused" do
-    other = Dir[File.join(PumaTuner::Host::CacheFolder.path, "ruby-*/bin/ruby")].find { |path| path != RbConfig.ruby }
-    skip "no second Ruby here; bin/setup --ruby 3.3.8" unless other
+    other = other_ruby
     version, description = Calibrate::FreshRuby.facts(other)
     assert_equal other[/ruby-([\d.]+)/, 1], version
     assert description.start_with?("ruby #{version} ")

@@ -99,8 +99,7 @@ class CalibrateTest < TunerTest
   end
 
   test "another Ruby's calibration is kept beside our own's" do
-    other = Dir[File.join(PumaTuner::Host::CacheFolder.path, "ruby-*/bin/ruby")].find { |path| path != RbConfig.ruby }
-    skip "no second Ruby here; bin/setup --ruby 3.3.8" unless other
+    other = other_ruby
     in_folder do |folder, environment|
       key = Calibrate.current_key(ruby: other)
       refute_equal Calibrate.current_key, key

@@ -168,7 +168,8 @@ class FleetTest < TunerTest
   end
 
   test "nobody there, and nothing there, are told apart" do
-    assert_failed(/cannot connect to .*Start Prometheus/, puma_tuner("fleet", "--url", "http://127.0.0.1:#{refusing_port}", "--a", '{a="b"}', "--b", '{a="c"}'))
+    told = puma_tuner("fleet", "--url", "http://127.0.0.1:#{refusing_port}", "--a", '{a="b"}', "--b", '{a="c"}')
+    assert_failed(/cannot connect to .*Start Prometheus/, told)
     Dir.mktmpdir do |folder|
       PrometheusProcess.open(folder) { |prometheus| assert_failed(/has no metric puma_tuner_exporter_info/, puma_tuner("fleet", "--url", prometheus.url, "--a", '{a="b"}', "--b", '{a="c"}')) }
     end

@@ -10,7 +10,6 @@ class OwnRubyTest < TunerTest
   time_limit 90
 
   EXEC = File.expand_path("../../bin/exec", __dir__)
-  OTHER_RUBY = File.join(PumaTuner::Host::CacheFolder.path, "ruby-3.3.8/bin/ruby")
 
   def measure(app, *words, **environment)
     output, status = Open3.capture2e(app.shell(**environment), EXEC, "puma_tuner", "measure", "--load", "--single-recording", "--duration", "0.5", "--warmup", "0.3",
@@ -47,11 +46,11 @@ class OwnRubyTest < TunerTest
   end
 
   test "the probe is compiled for an app's own version of Ruby" do
-    skip "no Ruby 3.3.8 here; bin/setup --ruby 3.3.8" unless File.executable?(OTHER_RUBY) && RUBY_VERSION != "3.3.8"
+    ruby = other_ruby("3.3.8")
     OwnGemsApp.open do |app|
-      %w[ruby bundle].each { |name| app.write("shims/#{name}", "#!/bin/sh\nexec #{File.dirname(OTHER_RUBY)}/#{name} \"$@\"\n", perm: 0o755) }
+      %w[ruby bundle].each { |name| app.write("shims/#{name}", "#!/bin/sh\nexec #{File.dirname(ruby)}/#{name} \"$@\"\n", perm: 0o755) }
       files = OwnGemsApp::GEMS.map { |name| Gem::Specification.find_by_name(name).then { |spec| File.join(spec.base_dir, "cache", "#{spec.full_name}.gem") } }
-      output, status = Open3.capture2e(app.shell, OTHER_RUBY, "-S", "gem", "install", "--local", "--ignore-dependencies", "--no-document",
+      output, status = Open3.capture2e(app.shell, ruby, "-S", "gem", "install", "--local", "--ignore-dependencies", "--no-document",
         "--install-dir", "#{app.folder}/home", *files, unsetenv_others: true)
       assert status.success?, output
       FileUtils.mkdir("#{app.folder}/cache") # with all of the other one, but what was compiled there

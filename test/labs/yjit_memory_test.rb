@@ -41,16 +41,13 @@ class YjitMemoryTest < TunerTest
     program&.close
   end
 
-  OTHER_RUBY = File.join(PumaTuner::Host::CacheFolder.path, "ruby-3.3.8/bin/ruby")
-
   test "Ruby's heap and YJIT's code are found page by page, as large as Ruby and YJIT tell" do
     assert_found(RbConfig.ruby)
     with_process("--disable=yjit") { |(pid, _), _, _| assert_equal 0, Anatomy.of_process(pid).bytes(:code) }
   end
 
-  test "so they are in Ruby 3.3, whose pages are described otherwise" do
-    skip "no Ruby 3.3.8 here; bin/setup --ruby 3.3.8" unless File.executable?(OTHER_RUBY)
-    assert_found(OTHER_RUBY)
+  test "they are found in Ruby 3.3, too, which describes its pages otherwise" do
+    assert_found(other_ruby("3.3.8"))
   end
 
   def assert_found(ruby)

@@ -45,7 +45,7 @@ module PumaTuner
         return "-" unless estimate
         value, low, high = [estimate.value, estimate.low, estimate.high].map(&)
         same = unit(value) if [low, high].all? { |bound| unit(bound) == unit(value) }
-        "#{value} (#{between(low, high).delete_suffix(same || " ")})"
+        "#{value} (#{between(low, high).delete_suffix(same.to_s)})"
       end
 
       # @param metric [Prove::Metric]
