@@ -160,6 +160,25 @@ class SelfCheckTest < TunerTest
     assert_nil Predict::LikelyCause.of([], recorded: nil, locks_watched: false)
   end
 
+  test "beside others that used much of the machine, they are the likely cause of all that takes cores" do
+    figures = %w[throughput queue gvl_wait gc cpu io lock].map do |metric|
+      Predict::CheckedFigure.new(metric:, recorded: 1.0e6, simulated: estimate(3.0e6), error_ratio: 0.2, beyond_noise: true)
+    end
+    of = lambda do |taken_ratio|
+      figures.map { |figure| Predict::LikelyCause.of([figure], recorded: recording(varied_workload, "1x1", requests_count: 100), locks_watched: false, taken_ratio:) }
+    end
+    assert_equal %i[others others others others others io lock], of.call(0.4).map(&:kind)
+    assert_equal %i[no_part queue gvl_wait gc cpu io lock], of.call(0.1).map(&:kind)
+    assert_match(/\Aothers used up to 40\.0% of the machine .*quiet \(cpu 3\.00 ms simulated, 1\.00 ms recorded\)\z/, Report::SelfCheckWords.cause(of.call(0.4)[4]))
+    assert_match(/quiet\z/, Report::SelfCheckWords.cause(of.call(0.4).first))
+
+    quiet = recording(varied_workload, "1x5")
+    twice = quiet.with(throughput_per_s: quiet.throughput_per_s * 2)
+    causes = [0.4, nil].map { |taken_ratio| sweep_of(varied_workload, twice, quiet.with(taken_ratio:), texts: []).self_check.off.first.cause.kind }
+    assert_equal :others, causes.first
+    refute_equal :others, causes.last
+  end
+
   test "it outlives its file, and files without it can be read" do
     sweep = sweep_of(varied_workload, *cpu_recordings, texts: %w[1x1])
     text = Document.dump(sweep)

@@ -137,8 +137,12 @@ module PumaTuner
     # throughput_per_s, p50_ns, p99_ns: as the client saw them; nil where nobody did
     # requests_count, duration_ns: finished requests of the window, and its length
     # budget: Probe::Budget, the sum over these requests
+    # taken_ratio: share of the machine that others used meanwhile; nil where nobody knows
     Recorded = Document.define(:topology, :arrivals, :throughput_per_s, :p50_ns, :p99_ns, :requests_count, :duration_ns,
-      :budget, nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget})
+      :budget, :taken_ratio,
+      nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget}, added: %i[taken_ratio]) do
+      def initialize(taken_ratio: nil, **fields) = super
+    end
 
     # The demands of the app, independent of the settings it was recorded with.
     #

@@ -342,7 +342,7 @@ module PumaTuner
           Recorded.new(topology: recording.topology, arrivals: arrivals_of(recording),
             throughput_per_s: throughput_per_s(recording), p50_ns: load&.p50_ns, p99_ns: load&.p99_ns,
             requests_count: recording.requests_count, duration_ns: recording.duration_ns,
-            budget: budget_with_gvl(recording))
+            budget: budget_with_gvl(recording), taken_ratio: load&.taken_ratio)
         end.freeze
       end
 

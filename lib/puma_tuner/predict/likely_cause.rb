@@ -12,14 +12,22 @@ module PumaTuner
       # These parts follow from how requests meet.
       FOLLOWING = %w[gvl_wait queue].freeze
 
+      # These parts take longer beside others that use the same cores.
+      DISTURBED = ["cpu", "gc", *FOLLOWING].freeze
+
       # @param off [Array<CheckedFigure>] beyond noise
       # @param recorded [Model::Recorded]
       # @param locks_watched [Boolean]
+      # @param taken_ratio [Float, nil] share of the machine that others used while any of the settings was recorded
       # @return [Statement, nil] with the figure that it is about; nil where nothing is off
-      def self.of(off, recorded:, locks_watched:)
+      def self.of(off, recorded:, locks_watched:, taken_ratio: nil)
         return if off.empty?
         demanded, following = [DEMANDED, FOLLOWING].map { |parts| largest(off, parts) }
-        figure = demanded || following or return Statement.of(:no_part)
+        figure = demanded || following
+        if taken_ratio.to_f > Probe::LoadSummary::DISTURBED_RATIO && (figure.nil? || DISTURBED.include?(figure.metric))
+          return Statement.of(:others, taken_ratio:, figure:)
+        end
+        return Statement.of(:no_part) unless figure
         # Nobody recorded how requests came.
         return Statement.of(:load_not_ours) if figure.metric == "queue" && recorded.p50_ns.nil?
         Statement.of(kind(figure.metric, locks_watched:), figure:)

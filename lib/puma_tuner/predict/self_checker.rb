@@ -41,7 +41,8 @@ module PumaTuner
         outcomes = @simulate.call(scenario, recorded.requests_count.clamp(REQUESTS_COUNTS))
         figures = [*wholes(recorded, outcomes), *parts(recorded, outcomes)].freeze
         CheckedSetting.new(scenario:, figures:,
-          cause: LikelyCause.of(figures.select(&:beyond_noise), recorded:, locks_watched: locks_watched?))
+          cause: LikelyCause.of(figures.select(&:beyond_noise), recorded:, locks_watched: locks_watched?,
+            taken_ratio: @workload.recorded.filter_map(&:taken_ratio).max))
       end
 
       private

@@ -17,6 +17,8 @@ module PumaTuner
         sleep: "the app sleeps for different times at that setting",
         gvl_wait: "threads get the GVL by other rules than the simulated ones, or other threads of the process hold it",
         queue: "connections are spread over threads and workers more unevenly than simulated, or arrive differently",
+        others: "others used up to %<taken>s of the machine while the settings were recorded; record them again when " \
+          "it is quiet",
         load_not_ours: "the load did not come from puma_tuner, and random (Poisson) arrivals are assumed instead",
         no_part: "no single part of a request is off by that much; the machine was slower or busier during the " \
           "recording, or time is lost at the client"
@@ -84,6 +86,7 @@ module PumaTuner
         def cause(cause)
           return cause.facts.fetch("text") if cause.kind == :told
           words = CAUSES.fetch(cause.kind) { cause.kind.to_s.tr("_", " ") }
+          words = format(words, taken: Units.percent(cause.facts["taken_ratio"])) if cause.facts["taken_ratio"]
           figure = cause.facts["figure"] or return words
           "#{words} (#{figure(Predict::CheckedFigure.from_document(figure))})"
         end
