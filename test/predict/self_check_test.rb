@@ -169,6 +169,8 @@ class SelfCheckTest < TunerTest
     end
     assert_equal %i[others others others others others io lock], of.call(0.4).map(&:kind)
     assert_equal %i[no_part queue gvl_wait gc cpu io lock], of.call(0.1).map(&:kind)
+    late = figures.find { |figure| figure.metric == "io" }.with(simulated: estimate(0.05e6))
+    assert_equal %i[io_late others], [0.1, 0.4].map { |taken_ratio| Predict::LikelyCause.of([late], recorded: nil, locks_watched: false, taken_ratio:).kind }
     assert_match(/\Aothers used up to 40\.0% of the machine .*quiet \(cpu 3\.00 ms simulated, 1\.00 ms recorded\)\z/, Report::SelfCheckWords.cause(of.call(0.4)[4]))
     assert_match(/quiet\z/, Report::SelfCheckWords.cause(of.call(0.4).first))
 

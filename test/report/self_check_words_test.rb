@@ -13,7 +13,7 @@ class SelfCheckWordsTest < TunerTest
 
   test "there are words for each likely cause, and a likely cause for all words" do
     parts = Predict::LikelyCause::DEMANDED + Predict::LikelyCause::FOLLOWING
-    assert_equal [*parts.map(&:to_sym), :load_not_ours, :lock_not_watched, :no_part, :others].sort, Words::CAUSES.keys.sort
+    assert_equal [*parts.map(&:to_sym), :io_late, :load_not_ours, :lock_not_watched, :no_part, :others].sort, Words::CAUSES.keys.sort
     assert_equal Words::CAUSES.size, Words::CAUSES.values.uniq.size
   end
 

@@ -12,8 +12,12 @@ module PumaTuner
       # These parts follow from how requests meet.
       FOLLOWING = %w[gvl_wait queue].freeze
 
-      # These parts take longer beside others that use the same cores.
-      DISTURBED = ["cpu", "gc", *FOLLOWING].freeze
+      # These take longer beside others that use the same cores.
+      DISTURBED = [:cpu, :gc, :io_late, *FOLLOWING.map(&:to_sym)].freeze
+
+      # Where the model, of the recording's own waits, has left out so much that less than this share remains, they were
+      # no waits for anything but a core, see Model::LatenessFit. A judgement.
+      LATE_RATIO = 0.1
 
       # @param off [Array<CheckedFigure>] beyond noise
       # @param recorded [Model::Recorded]
@@ -24,17 +28,24 @@ module PumaTuner
         return if off.empty?
         demanded, following = [DEMANDED, FOLLOWING].map { |parts| largest(off, parts) }
         figure = demanded || following
-        if taken_ratio.to_f > Probe::LoadSummary::DISTURBED_RATIO && (figure.nil? || DISTURBED.include?(figure.metric))
+        kind = figure && kind(figure, locks_watched:)
+        if taken_ratio.to_f > Probe::LoadSummary::DISTURBED_RATIO && (figure.nil? || DISTURBED.include?(kind))
           return Statement.of(:others, taken_ratio:, figure:)
         end
         return Statement.of(:no_part) unless figure
         # Nobody recorded how requests came.
-        return Statement.of(:load_not_ours) if figure.metric == "queue" && recorded.p50_ns.nil?
-        Statement.of(kind(figure.metric, locks_watched:), figure:)
+        return Statement.of(:load_not_ours) if kind == :queue && recorded.p50_ns.nil?
+        Statement.of(kind, figure:)
       end
 
       # Locks that were watched are simulated.
-      def self.kind(part, locks_watched:) = (part == "lock" && locks_watched) ? :lock_not_watched : part.to_sym
+      def self.kind(figure, locks_watched:)
+        case figure.metric
+        when "lock" then locks_watched ? :lock_not_watched : :lock
+        when "io" then (figure.simulated.value < figure.recorded * LATE_RATIO) ? :io_late : :io
+        else figure.metric.to_sym
+        end
+      end
       private_class_method :kind
 
       def self.largest(figures, parts)

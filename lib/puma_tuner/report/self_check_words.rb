@@ -14,6 +14,8 @@ module PumaTuner
           "objects alive, and more workers have more heaps",
         io: "external services take different times under that load; if it is one service with few connections, say " \
           "so with --station io=N",
+        io_late: "no core was free for threads that came back from short system calls, such as reads of a cached " \
+          "file; they waited inside them, and the GVL changed hands less often than simulated",
         sleep: "the app sleeps for different times at that setting",
         gvl_wait: "threads get the GVL by other rules than the simulated ones, or other threads of the process hold it",
         queue: "connections are spread over threads and workers more unevenly than simulated, or arrive differently",
