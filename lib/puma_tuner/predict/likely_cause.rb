@@ -15,8 +15,8 @@ module PumaTuner
       # These take longer beside others that use the same cores.
       DISTURBED = [:cpu, :gc, :io_late, *FOLLOWING.map(&:to_sym)].freeze
 
-      # Where the model, of the recording's own waits, has left out so much that less than this share remains, they were
-      # no waits for anything but a core, see Model::LatenessFit. A judgement.
+      # When less than this share of the recorded io is simulated, the model has taken nearly all of it for lateness:
+      # those waits were for a core, see Model::LatenessFit. A judgement.
       LATE_RATIO = 0.1
 
       # @param off [Array<CheckedFigure>] beyond noise
@@ -29,7 +29,7 @@ module PumaTuner
         demanded, following = [DEMANDED, FOLLOWING].map { |parts| largest(off, parts) }
         figure = demanded || following
         kind = figure && kind(figure, locks_watched:)
-        if taken_ratio.to_f > Probe::LoadSummary::DISTURBED_RATIO && (figure.nil? || DISTURBED.include?(kind))
+        if Probe::LoadSummary.disturbed?(taken_ratio) && (figure.nil? || DISTURBED.include?(kind))
           return Statement.of(:others, taken_ratio:, figure:)
         end
         return Statement.of(:no_part) unless figure

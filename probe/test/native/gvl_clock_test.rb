@@ -48,7 +48,8 @@ class GvlClockTest < TunerTest
   # @return [Array(Array<Array(String, Integer)>, Hash{Symbol => Integer})] steps and numbers of this thread's request, which ends
   def take_with_steps
     numbers, steps = Clock.request_take(true)
-    [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] }, PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h]
+    [steps.each_slice(2).map { |kind, ns| [PumaTuner::Probe::Parts::STEPS.fetch(kind), ns] },
+      PumaTuner::Probe::Parts::TAKEN.zip(numbers).to_h]
   end
 
   # @return [Array] what take_with_steps gives of a request that does the block, on a thread of its own

@@ -130,7 +130,11 @@ module PumaTuner
       def initialize(remarks: [], taken_ratio: nil, **fields) = super
 
       # @return [Boolean] whether others on the machine took too much of it meanwhile for its figures to stand alone
-      def disturbed? = taken_ratio.to_f > self.class::DISTURBED_RATIO
+      def disturbed? = self.class.disturbed?(taken_ratio)
+
+      # @param taken_ratio [Float, nil] share of the machine
+      # @return [Boolean] the same of any load
+      def self.disturbed?(taken_ratio) = taken_ratio.to_f > self::DISTURBED_RATIO
 
       # @param outcome [Load::Outcome]
       # @param arrivals [Load::Arrivals]
