@@ -52,12 +52,14 @@ class CollectorServer
   # @return [String] what comes back until the connection ends
   def raw(text)
     TCPSocket.open("127.0.0.1", port) do |socket|
-      socket.write(text)
-      yield socket if block_given?
-      socket.read
+      begin
+        socket.write(text)
+        yield socket if block_given?
+      rescue Errno::ECONNRESET, Errno::EPIPE
+        # It has ended; what was sent before that can be read.
+      end
+      received(socket)
     end
-  rescue Errno::ECONNRESET, Errno::EPIPE
-    "reset"
   end
 
   # All of its processes.
@@ -77,6 +79,14 @@ class CollectorServer
   end
 
   private
+
+  # A server that closes before it has read all resets the connection, be it after a whole response.
+  def received(socket)
+    text = +""
+    loop { text << socket.readpartial(4096) }
+  rescue EOFError, Errno::ECONNRESET
+    text
+  end
 
   def await_boot(workers_count)
     deadline_s = now_s + BOOT_LIMIT_S
