@@ -59,6 +59,37 @@ class LocksOfLibrariesTest < TunerTest
     end
   end
 
+  # A connection that its user throws away, in a thread that goes on.
+  THROWN_AWAY = {
+    "connection_pool" => "CONNECTIONS.with { sleep 0.001; CONNECTIONS.discard_current_connection }",
+    "Active Record" => "ActiveRecord::Base.connection_pool.with_connection { |one| sleep 0.001; one.throw_away! }",
+    "Sequel" => <<~RUBY
+      begin
+        DB.synchronize { sleep 0.001; raise Sequel::DatabaseDisconnectError }
+      rescue Sequel::DatabaseDisconnectError
+        nil
+      end
+      raise "public" if %i[acquire release disconnect_connection].any? { |name| DB.pool.respond_to?(name) }
+    RUBY
+  }.freeze
+
+  THROWN_AWAY.each do |name, script|
+    test "a connection that the pool of #{name} throws away is held no longer" do
+      observation = WatchedScript.snapshot(<<~RUBY, gemfile: WatchedScript::LIBRARIES)
+        #{POOLS.fetch(name)}
+        PumaTuner::Probe.start(way_in: "run", locks: true)
+        PumaTuner::Probe.recording
+        PumaTuner::Probe::BlockingRegions.look_for_libraries
+        PumaTuner.measure("use") do
+          2.times do
+            #{script}
+          end
+        end
+      RUBY
+      assert_equal [2], observation.locks.filter_map { |lock| lock.holds_count if lock.kind == "pool" }, observation.locks.inspect
+    end
+  end
+
   # @return [Integer] of the wait that follows the pool's marker
   def pool_wait_ns(pool, trace)
     steps = trace.steps.each_slice(2).to_a

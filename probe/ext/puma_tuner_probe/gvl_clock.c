@@ -35,8 +35,8 @@ static bool live; /* false from a fork to the next start: the child must not wri
 static rb_ractor_local_key_t main_ractor_key; /* has a value in the main Ractor alone */
 static rb_internal_thread_event_hook_t *hook;
 static uint64_t cost_per_cycle_ns;
-static ID id_sleep, id_wait;
-static VALUE condition_variable; /* the class */
+static ID id_sleep, id_wait, id_join, id_value;
+static VALUE mutex_class, condition_variable_class;
 static VALUE locking_classes[CLASSES_MAX];
 static struct { VALUE receiver_class; enum part part; } receivers[RECEIVERS_MAX];
 static size_t locking_classes_count, receivers_count;
@@ -47,11 +47,30 @@ static inline enum part io_of(const struct slot *slot)
     return slot->scope == PART_HELD ? PART_IO : slot->scope;
 }
 
+/* The class that locks whose method waits; Qfalse: there is none. A subclass's instance may wait in a method of another owner, too, as it
+ * is an object like any other: in Kernel#sleep (Mutex has a sleep of its own), and a thread of an app's own class in anything.
+ * Contract: as below. */
+static VALUE locking_class_of(VALUE receiver, ID method)
+{
+    VALUE receiver_class = rb_class_of(receiver);
+
+    for (size_t i = 0; i < locking_classes_count; i++) {
+        if (receiver_class == locking_classes[i]) return receiver_class;
+    }
+    for (size_t i = 0; i < locking_classes_count; i++) {
+        VALUE locking_class = locking_classes[i];
+        if (!RTEST(rb_obj_is_kind_of(receiver, locking_class))) continue;
+        if (locking_class == rb_cThread) return method == id_join || method == id_value ? locking_class : Qfalse;
+        return method == id_sleep && locking_class != mutex_class ? Qfalse : locking_class;
+    }
+    return Qfalse;
+}
+
 /* Why the running thread released the GVL: by the receiver of the method it still is in; where that tells nothing, by the scope.
  * Contract: own thread, in RESUMED; reads the frame, allocates nothing. */
 static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
 {
-    VALUE frame, receiver, receiver_class;
+    VALUE frame, receiver, locking_class;
     int line;
     ID method;
 
@@ -59,14 +78,12 @@ static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
     if (rb_profile_frames(0, 1, &frame, &line) == 0) return PART_IO;
     method = rb_frame_this_func();
     receiver = rb_current_receiver();
-    receiver_class = rb_class_of(receiver);
     *awaits_work = true; /* Puma 6 waits on the connection itself */
-    for (size_t i = 0; i < locking_classes_count; i++) {
-        if (receiver_class == locking_classes[i]) {
-            /* Mutex#lock is contention. ConditionVariable#wait rests: the method is Mutex#sleep up to Ruby 3.4, itself from 4.0 on. */
-            *awaits_work = method == id_sleep || (method == id_wait && receiver_class == condition_variable);
-            return slot->in_checkout ? PART_POOL : PART_LOCK;
-        }
+    locking_class = locking_class_of(receiver, method);
+    if (locking_class) {
+        /* Mutex#lock is contention. ConditionVariable#wait rests: the method is Mutex#sleep up to Ruby 3.4, itself from 4.0 on. */
+        *awaits_work = method == id_sleep || (method == id_wait && locking_class == condition_variable_class);
+        return slot->in_checkout ? PART_POOL : PART_LOCK;
     }
     /* It comes before sleep: a database driver that sleeps itself (sqlite3's busy handler) waits for its database. */
     for (size_t i = 0; i < receivers_count; i++) {
@@ -253,7 +270,10 @@ static void prepare_once(void)
     pthread_atfork(NULL, NULL, stop_in_child);
     id_sleep = rb_intern("sleep");
     id_wait = rb_intern("wait");
-    condition_variable = rb_const_get(rb_cThread, rb_intern("ConditionVariable"));
+    id_join = rb_intern("join");
+    id_value = rb_intern("value");
+    mutex_class = rb_const_get(rb_cThread, rb_intern("Mutex"));
+    condition_variable_class = rb_const_get(rb_cThread, rb_intern("ConditionVariable"));
     remember_locking_class(rb_cThread, "Mutex");
     remember_locking_class(rb_cThread, "Queue");
     remember_locking_class(rb_cThread, "SizedQueue");

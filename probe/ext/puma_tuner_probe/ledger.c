@@ -4,9 +4,12 @@
 #include "traces.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define ZERO_BYTE_AT_END 1
@@ -22,7 +25,7 @@ struct ledger_lanes *pt_ledger_lanes;
 
 static char *base;
 static int file = -1;
-static uint64_t reserved_bytes, reserved_traces_bytes, bytes_max;
+static uint64_t reserved_bytes, reserved_traces_bytes, reserved_entries_count, bytes_max;
 
 static struct ledger_header *header(void) { return (struct ledger_header *)base; }
 
@@ -61,12 +64,20 @@ static bool reserve_entry(uint64_t index)
 {
     uint64_t count = ENTRIES_MAX - index < ENTRIES_PER_RESERVATION ? ENTRIES_MAX - index : ENTRIES_PER_RESERVATION;
 
-    if (index % ENTRIES_PER_RESERVATION) return true;
-    return reserve(ENTRIES_OFFSET + index * sizeof(struct ledger_entry), count * sizeof(struct ledger_entry));
+    if (index < reserved_entries_count) return true;
+    if (!reserve(ENTRIES_OFFSET + index * sizeof(struct ledger_entry), count * sizeof(struct ledger_entry))) return false;
+    reserved_entries_count = index + count;
+    return true;
 }
 
-static void begin_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
-static void end_turn(struct ledger_entry *entry) { __atomic_store_n(&entry->turn, entry->turn + 1, __ATOMIC_RELEASE); }
+/* Nobody may see what is written in a turn before its odd number: a store-release would order only what comes before it. */
+static void begin_turn(uint64_t *turn)
+{
+    __atomic_store_n(turn, *turn + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void end_turn(uint64_t *turn) { __atomic_store_n(turn, *turn + 1, __ATOMIC_RELEASE); }
 
 /* Also in a forked child: the ledger is its parent's, which goes on writing. */
 void pt_ledger_close(void)
@@ -88,23 +99,38 @@ static void write_entry(uint32_t index, enum kind kind, const char *name, size_t
     __atomic_store_n(&header()->entries_count, index + 1, __ATOMIC_RELEASE);
 }
 
-/* Makes a new ledger that takes at most so many bytes of its place, and locks it as long as this process writes it. Returns NULL, or why
- * it could not. */
+/* A file that grows beyond what the process may write (ulimit -f) does not fail: a signal (SIGXFSZ) ends the process. */
+static bool may_be_so_long(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= LEDGER_BYTES) return true;
+    errno = EFBIG;
+    return false;
+}
+
+/* Makes a new ledger that takes at most so many bytes of its place, and locks it as long as this process writes it. Others take a ledger
+ * that nobody has locked for an ended process's, and may remove it; and to ask they hold its lock for a moment. So it gets its name last,
+ * when it is locked. Returns NULL, or why it could not. */
 const char *pt_ledger_open(const char *path, const char *facts, uint64_t most_bytes)
 {
     static const struct { enum kind kind; const char *name; } first[FIRST_ENTRIES] = {
         {KIND_SPECIAL, "(other)"}, {KIND_SPECIAL, "(gc)"}, {KIND_SPECIAL, "(puma)"}, {KIND_SPECIAL, "(scratch)"},
         {KIND_REQUEST, "(other)"}, {KIND_JOB, "(other)"},
     };
+    char partial[PATH_MAX];
     void *mapping;
+    int error;
 
     pt_ledger_close();
-    file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (snprintf(partial, sizeof(partial), "%s.partial", path) >= (int)sizeof(partial)) return strerror(ENAMETOOLONG);
+    file = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) return strerror(errno);
-    reserved_bytes = reserved_traces_bytes = 0;
+    reserved_bytes = reserved_traces_bytes = reserved_entries_count = 0;
     bytes_max = most_bytes;
     (void)flock(file, LOCK_EX | LOCK_NB); /* where there is no such lock, the ledger is taken for an ended one's */
-    if (ftruncate(file, LEDGER_BYTES) || !reserve(0, ENTRIES_OFFSET) || !reserve_histograms(SPECIAL_ENTRIES, FIRST_ENTRIES - SPECIAL_ENTRIES)) goto failed;
+    if (!may_be_so_long() || ftruncate(file, LEDGER_BYTES)) goto failed;
+    if (!reserve(0, ENTRIES_OFFSET) || !reserve_histograms(SPECIAL_ENTRIES, FIRST_ENTRIES - SPECIAL_ENTRIES) || !reserve_entry(0)) goto failed;
     mapping = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapping == MAP_FAILED) goto failed;
     base = mapping;
@@ -113,22 +139,15 @@ const char *pt_ledger_open(const char *path, const char *facts, uint64_t most_by
     header()->pid = (uint64_t)getpid();
     header()->began_at_ns = system_ns(CLOCK_MONOTONIC);
     strncpy(header()->facts, facts, FACTS_BYTES - ZERO_BYTE_AT_END);
-    if (!reserve_entry(0)) {
-        munmap(base, LEDGER_BYTES);
-        base = NULL;
-        goto failed;
-    }
     for (int i = 0; i < FIRST_ENTRIES; i++) write_entry((uint32_t)i, first[i].kind, first[i].name, strlen(first[i].name));
-    __atomic_store_n(&header()->magic, LEDGER_MAGIC, __ATOMIC_RELEASE); /* last: readers wait for it */
+    __atomic_store_n(&header()->magic, LEDGER_MAGIC, __ATOMIC_RELEASE);
+    if (rename(partial, path)) goto failed;
     return NULL;
 failed:
-    {
-        const char *reason = strerror(errno ? errno : ENOSPC);
-        close(file);
-        file = -1;
-        unlink(path);
-        return reason;
-    }
+    error = errno ? errno : ENOSPC;
+    pt_ledger_close();
+    unlink(partial);
+    return strerror(error);
 }
 
 static uint32_t other_of(enum kind kind)
@@ -165,7 +184,7 @@ void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histog
     if (!pt_ledger_is_open()) return;
     if (index >= header()->entries_count) index = ENTRY_OTHER;
     entry = entry_at(index);
-    begin_turn(entry);
+    begin_turn(&entry->turn);
     entry->counts[COUNT_ALL]++;
     entry->counts[COUNT_UNACCOUNTED] += closed->unaccounted;
     entry->counts[COUNT_SLICES] += closed->slices_count;
@@ -179,7 +198,7 @@ void pt_ledger_add(uint32_t index, const struct closed *closed, bool with_histog
             if (closed->sums[i]) histogram(index, i)[bucket_of(closed->sums[i])]++;
         }
     }
-    end_turn(entry);
+    end_turn(&entry->turn);
 }
 
 static bool reserve_traces(uint32_t first, uint32_t count)
@@ -204,7 +223,7 @@ void pt_ledger_trace(uint32_t entry, const uint64_t *steps, const struct closed 
     place = pt_traces_place(entry, epoch, reserve_traces);
     if (place < 0) return;
     trace = (struct ledger_trace *)(base + TRACES_OFFSET) + place;
-    __atomic_store_n(&trace->turn, trace->turn + 1, __ATOMIC_RELEASE);
+    begin_turn(&trace->turn);
     trace->entry = entry;
     trace->epoch = epoch;
     trace->queue_ns = closed->sums[SUM_QUEUE];
@@ -213,7 +232,7 @@ void pt_ledger_trace(uint32_t entry, const uint64_t *steps, const struct closed 
     trace->gc_ns = closed->sums[SUM_GC];
     trace->steps_count = closed->steps_count;
     memcpy(trace->steps, steps, closed->steps_count * sizeof(*steps));
-    __atomic_store_n(&trace->turn, trace->turn + 1, __ATOMIC_RELEASE);
+    end_turn(&trace->turn);
     if ((uint64_t)place >= header()->traces_count) header()->traces_count = (uint64_t)place + 1;
 }
 

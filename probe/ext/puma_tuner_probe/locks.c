@@ -104,12 +104,13 @@ static void end(struct slot *slot, struct lock_hold *hold, bool held)
     memmove(hold, hold + 1, (size_t)(&slot->lock_holds[--slot->lock_holds_count] - hold) * sizeof(*hold));
 }
 
-/* One more. Of a thread that holds very many, the oldest is no longer watched: it may have been given back by another thread. */
+/* One more. Of a thread that holds very many, the oldest is no longer watched: it may have been given back by another thread, hours ago,
+ * so that it counts as no hold. */
 static struct lock_hold *begin(struct slot *slot, VALUE lock, enum lock_kind kind, bool asleep)
 {
     struct lock_hold *hold;
 
-    if (slot->lock_holds_count == LOCK_HOLDS_MAX) end(slot, slot->lock_holds, true);
+    if (slot->lock_holds_count == LOCK_HOLDS_MAX) end(slot, slot->lock_holds, false);
     hold = &slot->lock_holds[slot->lock_holds_count++];
     *hold = (struct lock_hold){.lock = lock, .awaited = lock, .kind = (uint8_t)kind, .id = pt_lock_id(lock), .depth = 1, .asleep = asleep};
     if (!asleep) begin_to_try(slot, hold, clock_ns());
@@ -240,11 +241,23 @@ void pt_locks_pool_got(VALUE pool, uint64_t connections_count)
     struct lock_hold *hold = slot ? find(slot, pool) : NULL;
 
     if (!hold) return;
-    if (connections_count == 0) end(slot, hold, false);
-    else if (!hold->id) pt_lock_enroll(pool, LOCK_POOL, connections_count);
+    if (connections_count == 0) {
+        end(slot, hold, false);
+        return;
+    }
+    hold->got = true;
+    if (!hold->id) pt_lock_enroll(pool, LOCK_POOL, connections_count);
 }
 
-void pt_locks_pool_returned(VALUE pool) { pt_lock_given_back(pool, true); }
+/* A connection was given back, or thrown away. Within a checkout that is none of this thread's: the pool takes back what ended threads
+ * had, or throws away what no longer answers. */
+void pt_locks_pool_returned(VALUE pool)
+{
+    struct slot *slot = watched();
+    struct lock_hold *hold = slot ? find(slot, pool) : NULL;
+
+    if (hold && hold->got) end(slot, hold, true);
+}
 
 /* --- the start, and the collector */
 

@@ -14,11 +14,26 @@ static rb_internal_thread_specific_key_t key;
 static bool key_made;
 static char refusal[200];
 
+/* Ruby 3.3 and 3.4 give out one key more than a thread has room for. */
 static VALUE make_key(VALUE unused)
 {
     key = rb_internal_thread_specific_key_create();
+    if (key >= RB_INTERNAL_THREAD_SPECIFIC_KEY_MAX) {
+        rb_raise(rb_eThreadError, "other extensions have taken all %d keys for data of threads", RB_INTERNAL_THREAD_SPECIFIC_KEY_MAX);
+    }
     return Qnil;
 }
+
+/* A thread that has not run yet may never do so, and nobody else keep it: it is asked about later (pt_threads_sweep).
+ * Contract: the collector marks, which pins what it finds here. */
+static void mark(void *unused)
+{
+    for (size_t i = 0; i < pt_slots_used_count; i++) {
+        if (pt_slots[i].in_use && pt_slots[i].state == UNKNOWN) rb_gc_mark(pt_slots[i].thread);
+    }
+}
+
+static const rb_data_type_t marker_type = {.wrap_struct_name = "puma_tuner/slots", .function = {.dmark = mark}};
 
 /* Keeps the words of the exception that has just been rescued. */
 static void note_refusal(void)
@@ -44,6 +59,7 @@ bool pt_slots_prepare(void)
         note_refusal();
         return false;
     }
+    if (!key_made) rb_gc_register_mark_object(TypedData_Wrap_Struct(rb_cObject, &marker_type, &pt_slots));
     key_made = true;
     refusal[0] = 0;
     pt_slots = calloc(SLOTS_MAX, sizeof(struct slot)); /* for the life of the process; pages are touched as threads come */
@@ -90,11 +106,11 @@ struct slot *pt_slot_adopt(VALUE thread)
     return NULL;
 }
 
-/* EXITED: own thread. Its slot may serve another thread from here on. */
+/* EXITED: own thread; or ordinary Ruby code, of a thread that never runs. Its slot may serve another thread from here on. */
 void pt_slot_dismiss(VALUE thread, struct slot *slot)
 {
     rb_internal_thread_specific_set(thread, key, NULL);
-    pt_own_slot = NULL;
+    if (pt_own_slot == slot) pt_own_slot = NULL;
     slot->thread = Qfalse;
     __atomic_store_n(&slot->in_use, false, __ATOMIC_RELEASE);
 }

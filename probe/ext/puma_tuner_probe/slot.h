@@ -43,6 +43,7 @@ struct lock_hold {
     uint8_t kind;          /* enum lock_kind */
     bool waited;
     bool asleep;           /* in a condition variable: neither has it nor tries */
+    bool got;              /* of a pool: it is a connection, and no longer a checkout */
 };
 
 /* The holders of the GVL while this thread waited for it, in this window: a holder is a window of a slot, or an entry. */

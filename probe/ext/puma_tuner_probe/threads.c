@@ -96,6 +96,15 @@ static bool computes_now(const struct slot *slot, uint64_t cpu_ns)
     return cpu_ns - slot->settled_cpu_ns > ns;
 }
 
+/* Ruby tells of a thread before it makes it: of one for which there is no room (EAGAIN) it tells no end. */
+static void dismiss_unmade(struct slot *slot)
+{
+    VALUE thread = slot->thread;
+
+    if (asked_of(thread, "alive?") == Qfalse && slot->thread == thread) pt_slot_dismiss(thread, slot);
+    RB_GC_GUARD(thread);
+}
+
 /* Begins to record lanes, when that is ordered: with the names of all threads there are. */
 static void begin_lanes(void)
 {
@@ -121,7 +130,11 @@ void pt_threads_sweep(uint64_t now_ns)
     for (size_t i = 0; i < pt_slots_used_count; i++) {
         struct slot *slot = &pt_slots[i];
         uint64_t cpu_ns;
-        if (!slot->in_use || slot->serves_requests || slot->state == UNKNOWN) continue;
+        if (!slot->in_use || slot->serves_requests) continue;
+        if (slot->state == UNKNOWN) {
+            dismiss_unmade(slot);
+            continue;
+        }
         if (!slot->introduced) introduce(slot);
         cpu_ns = cpu_ns_of(slot->native_thread_id);
         if (cpu_ns && !computes_now(slot, cpu_ns)) pt_thread_settle(slot, cpu_ns);

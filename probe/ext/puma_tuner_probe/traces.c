@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define TRACES_PER_RESERVATION 16
+_Static_assert(TRACES_MAX % TRACES_PER_RESERVATION == 0, "no more is reserved than there is");
 
 struct reservoir {
     uint64_t seen_count;
@@ -17,14 +18,15 @@ struct reservoir {
 static struct reservoir reservoirs[ENTRIES_MAX];
 static uint64_t random_state;
 static uint64_t epoch_seen;
-static uint32_t used_count;
+static uint32_t used_count;     /* of this window */
+static uint32_t reserved_count; /* of the file: a new window finds room for so many */
 
 /* Seeded by the process id, so that workers keep different samples. */
 void pt_traces_start(uint64_t seed)
 {
     random_state = seed * 0x9e3779b97f4a7c15u + 1;
     memset(reservoirs, 0, sizeof(reservoirs));
-    used_count = 0;
+    used_count = reserved_count = 0;
     epoch_seen = 0;
 }
 
@@ -44,9 +46,10 @@ static int place_for(const struct reservoir *needy, bool (*reserve)(uint32_t fir
     uint32_t index;
     int place;
 
-    if (used_count < TRACES_MAX) {
-        if (used_count % TRACES_PER_RESERVATION != 0 || reserve(used_count, TRACES_PER_RESERVATION)) return (int)used_count++;
+    if (used_count == reserved_count && reserved_count < TRACES_MAX && reserve(reserved_count, TRACES_PER_RESERVATION)) {
+        reserved_count += TRACES_PER_RESERVATION;
     }
+    if (used_count < reserved_count) return (int)used_count++;
     giver = richest();
     if (giver->count <= needy->count + 1) return -1;
     index = (uint32_t)random_below(&random_state, giver->count);

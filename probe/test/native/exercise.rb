@@ -12,6 +12,8 @@ require "puma_tuner/probe"
 Clock = PumaTuner::Probe::GvlClock
 stress = ENV.key?("STRESS")
 GC.stress = GC.auto_compact = stress
+older = Thread.new { sleep } # known, and not seen yet, until its end
+Thread.pass until older.stop?
 abort(Clock.why_not) unless Clock.start
 folder = Dir.mktmpdir
 abort("no ledger") if Clock.open_ledger(File.join(folder, "one"), "{}")
@@ -48,7 +50,7 @@ idle = Array.new(1_100) { Thread.new { sleep } } # and all at once
 lanes.call unless stress # with more threads than have one
 Clock.totals(idle.last)
 Clock.totals(idle.first)
-idle.each(&:kill).each(&:join)
+[older, *idle].each(&:kill).each(&:join)
 
 Clock.request_begin
 600.times { sleep 0.00001 } # more steps than a trace keeps

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "monitor"
 require "socket"
 require "tmpdir"
 
@@ -274,6 +275,35 @@ class GvlClockTest < TunerTest
     stop = Queue.new
     other = Thread.new { stop.pop }
     assert_waited :lock, 0.04, after_waiting(0.04, begin_request { other.join }) { stop.push(1) }
+  end
+
+  test "waits in a class that an app has made of one that locks, or in an object that it has extended, are lock" do
+    [Class.new(Mutex).new, Class.new(Monitor).new, Mutex.new.extend(Comparable)].each do |lock|
+      held, done = Queue.new, Queue.new
+      holder = Thread.new { lock.synchronize { (held << 1) && done.pop } }
+      held.pop
+      assert_waited :lock, 0.03, after_waiting(0.03, begin_request { lock.synchronize {} }) { done << 1 }
+      holder.join
+    end
+    queue = Class.new(Queue).new
+    assert_waited :lock, 0.03, numbers_of { queue.pop(timeout: 0.03) }
+    other = Class.new(Thread).new { queue.pop }
+    assert_waited :lock, 0.03, after_waiting(0.03, begin_request { other.value }) { queue << 1 }
+  end
+
+  test "an object of such a class sleeps and waits for sockets as any other" do
+    ours, theirs = Socket.pair(:UNIX, :STREAM)
+    waits = Module.new do
+      def rest = sleep(0.03)
+
+      def look(socket) = select([socket])
+    end
+    [Class.new(Thread).new {}.join, Class.new(Queue).new].each do |object|
+      object.extend(waits)
+      assert_waited :sleep, 0.03, numbers_of { object.rest }
+    end
+    thread = Class.new(Thread).new {}.join.extend(waits)
+    assert_waited :io, 0.03, after_waiting(0.03, begin_request { thread.look(ours) }) { theirs.write("x") }
   end
 
   test "threads that compute wait for each other's slices" do

@@ -153,6 +153,16 @@ class LanesTest < TunerTest
     assert_equal [true, 40 * MS, ["held", 10.0, "db", 10.0, "gvl_wait", 5.0, "held", 15.0]], [process.full, process.duration_ns, steps(process.lanes.first)]
   end
 
+  test "what is no ledger is left as it is, and no link is followed, as root may be shown another user's files" do
+    run_script("") # another's ledger
+    File.write(notes = File.join(@folder, "notes"), "x" * 200)
+    begins = -> { [@path, notes].map { |path| File.binread(path, 4_096) } }
+    before = begins.call
+    links = [@path, notes].map { |path| "#{path}.link".tap { |link| File.symlink(path, link) } }
+    [notes, *links].each { |path| [LaneReader.order(path), Ledger.begin_window(path)] }
+    assert_equal before, begins.call
+  end
+
   test "without an order, or with one that was not followed, there are none" do
     write([], order: 8)
     refute LaneReader.new(@path).any?

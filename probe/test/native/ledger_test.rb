@@ -178,6 +178,33 @@ class LedgerTest < TunerTest
     assert_equal 8, entry_of("GET /").counts.first
   end
 
+  # Room for all that a ledger begins with, one endpoint more and, in a quarter of it, sixteen traces.
+  SMALL_BYTES = 400_000
+
+  test "windows that begin again and again take no more room, and each has its sample" do
+    assert_nil Clock.open_ledger(path = File.join(@folder, "small"), "{}", SMALL_BYTES)
+    entry = Clock.entry(REQUEST, "GET /")
+    30.times do
+      Ledger.begin_window(path)
+      20.times { Clock.job_begin && Clock.request_end(entry, nil, nil) }
+      assert_equal({[:request, "GET /"] => 16}, read(path).traces.transform_values(&:size))
+    end
+    assert_operator File.stat(path).blocks * 512, :<=, SMALL_BYTES
+  end
+
+  test "an endpoint that finds no room takes none from those that come after it" do
+    layout = Ledger::LAYOUT
+    histograms_bytes = layout[:histograms_count] * layout[:buckets_count] * 8
+    # Of the 32 entries each ledger begins with six, of which two have histograms; ten more have some, too.
+    bytes_max = layout[:entries_offset] + 32 * layout[:entry_bytes] + 12 * histograms_bytes
+    assert_nil Clock.open_ledger(path = File.join(@folder, "small"), "{}", bytes_max)
+    11.times { |i| Clock.entry(REQUEST, "GET /#{i}") }
+    Clock.entry(Ledger::KIND_NUMBERS[:thread], "heartbeat")
+    ledger = read(path)
+    assert_equal 1, ledger.unnamed_count
+    assert_equal [[:request, "GET /9"], [:thread, "heartbeat"]], ledger.entries.keys.last(2)
+  end
+
   test "the requests of a thread are its own, with all it did between them" do
     entry = Clock.entry(REQUEST, "GET /")
     Thread.new {
@@ -284,6 +311,52 @@ class LedgerTest < TunerTest
     assert_nil Ledger.read(File.join(@folder, "missing"))
     File.write(File.join(@folder, "empty"), "")
     assert_nil Ledger.read(File.join(@folder, "empty"))
+  end
+
+  test "where no file may be as long as a ledger, that is told, and no signal ends the process" do
+    reader, writer = IO.pipe
+    Process.wait(fork do
+      Process.setrlimit(:FSIZE, 1 << 20)
+      Clock.start
+      writer.syswrite(Clock.open_ledger(File.join(@folder, "limited"), "{}"))
+      exit!(0)
+    end)
+    writer.close
+    assert_predicate $?, :success?, $?.inspect
+    assert_equal Errno::EFBIG.new.message, reader.read
+    assert_equal %w[one], Dir.children(@folder)
+  end
+
+  # As another worker does, a process asks for as long as the pipe is open whether anybody writes the ledger of that path. It fails when it
+  # was told that nobody does, while the ledger was there.
+  # @return [Integer] the process's id
+  def ask_whether_ended(path, reader, writer)
+    fork do
+      writer.close
+      until reader.wait_readable(0)
+        exit!(1) if ended_while_there?(path)
+      end
+      exit!(0)
+    end
+  end
+
+  def ended_while_there?(path)
+    File.open(path) { |file| file.flock(File::LOCK_SH | File::LOCK_NB) && file.stat.nlink == 1 }
+  rescue Errno::ENOENT
+    false
+  end
+
+  test "whoever looks at a ledger that has just been made finds it locked, and does not keep its writer from that" do
+    path = File.join(@folder, "1-1.ledger")
+    reader, writer = IO.pipe
+    pids = Array.new(2) { ask_whether_ended(path, reader, writer) }
+    200.times do
+      assert_nil Clock.open_ledger(path, "{}")
+      File.unlink(path)
+    end
+    writer.close
+    statuses = pids.map { |pid| Process.wait2(pid).last.exitstatus }
+    assert_equal [0, 0], statuses
   end
 
   test "a folder that can't be written to is named" do

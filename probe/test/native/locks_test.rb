@@ -421,6 +421,55 @@ class LocksTest < TunerTest
     assert_equal 1, locks.first.holds_count
   end
 
+  def check_out(pool)
+    was_inside = Clock.checkout(true)
+    Clock.pool_tried(pool)
+    yield if block_given?
+    Clock.pool_got(pool, 2)
+    Clock.checkout(was_inside)
+  end
+
+  test "what a pool takes back or throws away inside of its checkout is no connection of this thread's" do
+    pool = Object.new
+    trace = steps_of do
+      check_out(pool)
+      check_out(pool) { Clock.pool_returned(pool) }
+      2.times do
+        sleep 0.001
+        Clock.pool_returned(pool)
+      end
+      sleep 0.001
+    end
+    assert_equal %w[acquire acquire sleep release sleep release sleep], kinds(trace), trace.inspect
+    assert_equal [2], locks.map(&:holds_count)
+  end
+
+  test "of more locks than are known of one thread the oldest is no hold: nobody knows its end" do
+    mutexes = Array.new(17) { Mutex.new }
+    trace = steps_of do
+      mutexes.each { |mutex| mutex.lock && sleep(0.0001) }
+      mutexes.each(&:unlock)
+    end
+    assert_balanced trace
+    assert_equal [0, *[1] * 16], locks.map(&:holds_count)
+  end
+
+  [Mutex, Monitor].each do |parent|
+    test "a wait for a lock whose class an app has made of #{parent} is a wait, and no hold" do
+      lock = Class.new(parent).new
+      request = nil
+      while_held(lock) do
+        request = begin_request { lock.synchronize { sleep 0.001 } }
+        wait_for_sleep(request)
+        sleep 0.02
+      end
+      trace = request.value
+      assert_equal %w[acquire lock sleep release], kinds(trace), trace.inspect
+      assert_equal [2, 1, trace.assoc("lock").last], locks.first.then { |one| [one.holds_count, one.waits_count, one.wait_ns] }
+      assert_operator locks.first.wait_ns, :>=, 0.99 * 20_000_000
+    end
+  end
+
   test "what a pool does inside of its checkout is part of that" do
     mutex = Mutex.new
     trace = steps_of do

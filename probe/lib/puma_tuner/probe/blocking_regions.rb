@@ -7,17 +7,19 @@ module PumaTuner
     # and those that talk to a database, to Redis or over HTTP. Only those that the app has loaded are looked at.
     module BlockingRegions
       # checkout: the method that hands out a connection, and waits for one;
-      #   checkins: those that take it back, aliases apart;
+      #   checkins: those that take it back or throw it away, aliases apart, where the version has them;
       # connections: how many there are at most
       Pool = Data.define(:checkout, :checkins, :connections)
 
       POOLS = {
-        "ActiveRecord::ConnectionAdapters::ConnectionPool" => Pool.new(checkout: :checkout, checkins: %i[checkin],
-          connections: :size),
-        "ConnectionPool::TimedStack" => Pool.new(checkout: :pop, checkins: %i[push <<], connections: :max),
-        "Sequel::ThreadedConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release], connections: :max_size),
-        "Sequel::TimedQueueConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release],
-          connections: :max_size)
+        "ActiveRecord::ConnectionAdapters::ConnectionPool" => Pool.new(checkout: :checkout,
+          checkins: %i[checkin remove], connections: :size),
+        "ConnectionPool::TimedStack" => Pool.new(checkout: :pop, checkins: %i[push << decrement_created],
+          connections: :max),
+        "Sequel::ThreadedConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release disconnect_connection],
+          connections: :max_size),
+        "Sequel::TimedQueueConnectionPool" => Pool.new(checkout: :acquire,
+          checkins: %i[release disconnect_connection], connections: :max_size)
       }.freeze
 
       # For each kind of step, these are classes whose methods, in C, release the GVL for nothing else. A name that ends
@@ -55,7 +57,7 @@ module PumaTuner
       # that it loaded are seen then.
       def look_for_libraries
         @seen ||= {}
-        POOLS.each { |name, pool| see(name) { |klass| klass.prepend(around(pool)) } }
+        POOLS.each { |name, pool| see(name) { |klass| klass.prepend(around(klass, pool)) } }
         RECEIVERS.each do |kind, names|
           names.each { |name| see(name) { |receiver| GvlClock.attribute(receiver, place(kind)) } }
         end
@@ -86,7 +88,7 @@ module PumaTuner
 
       # A pool is one of the locks, when these are watched: with as many places as connections. (Methods made of text,
       # as those made of a block can't be called in other Ractors.)
-      def around(pool)
+      def around(owner, pool)
         Module.new do
           class_eval <<~RUBY, __FILE__, __LINE__ + 1
             def #{pool.checkout}(...)
@@ -98,14 +100,18 @@ module PumaTuner
               ::PumaTuner::Probe::GvlClock.checkout(was_inside)
             end
           RUBY
+          private(pool.checkout) if owner.private_method_defined?(pool.checkout)
           pool.checkins.each do |checkin|
+            is_private = owner.private_method_defined?(checkin)
+            next unless is_private || owner.method_defined?(checkin)
             class_eval <<~RUBY, __FILE__, __LINE__ + 1
               def #{checkin}(...)
-                result = super
+                super
+              ensure
                 ::PumaTuner::Probe::GvlClock.pool_returned(self)
-                result
               end
             RUBY
+            private(checkin) if is_private
           end
         end
       end
