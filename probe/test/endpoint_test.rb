@@ -41,6 +41,14 @@ class EndpointTest < TunerTest
     GC.enable
   end
 
+  test "names of jobs are kept apart up to a bound, and those that were there before stay" do
+    endpoint = new_endpoint
+    names = Array.new(Endpoint::NAMES_MAX + 50) { |number| endpoint.job_name("import #{number}") }
+    assert_equal [*names.first(Endpoint::NAMES_MAX), Endpoint::OTHER], names.uniq
+    assert_equal ["import 7", Endpoint::OTHER, Endpoint::OTHER], ["import 7", "import 240", nil].map { |name| endpoint.job_name(name) }
+    assert_equal "GET /new", name_of("/new", endpoint:)
+  end
+
   # --- paths
 
   test "a plain path is its own name" do

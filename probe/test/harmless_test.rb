@@ -14,8 +14,8 @@ class HarmlessTest < TunerTest
 
   # @param script [String] Ruby
   # @return [Array(String, String)] what it printed, and what it said on standard error
-  def run_script(script, environment = {})
-    out, errors, status = Open3.capture3({"RUBYOPT" => nil, "RUBYLIB" => nil, **environment}, RbConfig.ruby, "-I", LIBRARY, "-rpuma_tuner/probe", "-rtmpdir",
+  def run_script(script, environment = {}, library = LIBRARY)
+    out, errors, status = Open3.capture3({"RUBYOPT" => nil, "RUBYLIB" => nil, **environment}, RbConfig.ruby, "-I", library, "-rpuma_tuner/probe", "-rtmpdir",
       "-e", "C = PumaTuner::Probe::GvlClock\n#{script}")
     assert status.success?, "#{status}\n#{out}\n#{errors}"
     [out, errors]
@@ -38,9 +38,12 @@ class HarmlessTest < TunerTest
   }.freeze
 
   # @return [String] what a server's leader with this way in printed
-  def lead(way_in, library: LIBRARY)
-    environment = Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => ServedApp::PUMAS.fetch("puma_8_0"), "PUMA_TUNER_TUNE" => "1..8")
-    out, status = Open3.capture2e(environment.compact, RbConfig.ruby, "-I", library, "-rbundler/setup", "-e", format(LEADS, way_in), unsetenv_others: true)
+  def lead(way_in, library: LIBRARY) = run_with_puma(format(LEADS, way_in), {"PUMA_TUNER_TUNE" => "1..8"}, library:)
+
+  # @return [String] all that it printed
+  def run_with_puma(script, extra = {}, library: LIBRARY, gemfile: ServedApp::PUMAS.fetch("puma_8_0"))
+    environment = Bundler.unbundled_env.merge(ServedApp::BASE_ENVIRONMENT, "BUNDLE_GEMFILE" => gemfile, **extra)
+    out, status = Open3.capture2e(environment.compact, RbConfig.ruby, "-I", library, "-rbundler/setup", "-e", script, unsetenv_others: true)
     assert status.success?, out
     out
   end
@@ -56,6 +59,68 @@ class HarmlessTest < TunerTest
     Dir.mktmpdir do |folder|
       FileUtils.cp_r(LIBRARY, alone = File.join(folder, "alone"))
       assert_equal %w[[] []], lead("PumaTuner.run", library: alone).lines(chomp: true)
+    end
+  end
+
+  test "what a request needs is loaded where Puma is, before workers are forked" do
+    out = run_with_puma(<<~RUBY)
+      require "puma_tuner/probe"
+      PumaTuner::Probe.start(way_in: "run")
+      missing = -> { p %i[Endpoint Ledgers Recorder Recording RequestStart].select { |name| PumaTuner::Probe.autoload?(name) }.size }
+      missing.call
+      require "puma"
+      require "puma/server"
+      missing.call
+    RUBY
+    assert_equal %w[5 0], out.lines(chomp: true)
+  end
+
+  test "where its files have gone, as with a release's folder, jobs return what they do, and servers start" do
+    Dir.mktmpdir do |folder|
+      FileUtils.cp_r(LIBRARY, gone = File.join(folder, "gone"))
+      out, errors = run_script(<<~RUBY, {}, gone)
+        FileUtils.rm_rf(#{gone.dump})
+        p PumaTuner.measure("job") { :done }
+        PumaTuner::Probe.send(:server_starts)
+        PumaTuner::Probe.start(way_in: "run")
+        p PumaTuner::Probe.recorder
+      RUBY
+      assert_equal ":done\nPumaTuner::Probe::Unwatched\n", out
+      assert_match(/can't be watched \(LoadError: /, errors)
+    end
+  end
+
+  # Puma::Servers as a plugin makes them, as Puma's launcher does, and as its control server is; each asked three times.
+  SERVERS = <<~'RUBY'
+    $stdout.sync = true
+    require "puma"
+    require "puma/server"
+    require "puma/configuration"
+    require "puma_tuner/probe"
+    PumaTuner::Probe.start(way_in: "run")
+    serve = lambda do |app, threads_count, name|
+      options = {min_threads: threads_count, max_threads: threads_count, log_writer: Puma::LogWriter.null}
+      server = Puma::Server.new(app, nil, options)
+      port = server.add_tcp_listener("127.0.0.1", 0).addr[1]
+      server.run(thread_name: name)
+      request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+      3.times { TCPSocket.open("127.0.0.1", port) { |socket| socket.write(request) && socket.read } }
+    end
+    app = ->(_) { [200, {}, ["fine"]] }
+    serve.call(app, 1, "plugin's")
+    p PumaTuner::Probe.recorder
+    serve.call(Puma::Configuration::ConfigMiddleware.new(Puma::Configuration.new, app), 2, "srv")
+    serve.call(app, 1, "ctl")
+    read = -> { PumaTuner::Probe::Ledger.read(PumaTuner::Probe.recording.ledger_path) }
+    sleep 0.01 until read.call.entries[[:request, "GET /"]]&.counts&.first == 3
+    ledger = read.call
+    p ledger.facts["threads_count"], ledger.entries.keys.filter_map { |kind, name| name[/\w+ \w+/] if kind == :pool_thread }.uniq
+    exit!(0)
+  RUBY
+
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "a server that is not the app's is not recorded, and takes nothing of the app's, on #{name}" do
+      assert_equal ["PumaTuner::Probe::Unwatched", "2", '["puma srv"]'], run_with_puma(SERVERS, gemfile:).lines(chomp: true)
     end
   end
 
@@ -202,6 +267,52 @@ class HarmlessTest < TunerTest
     assert_match(/after 10 such faults/, errors.lines.last)
   end
 
+  test "a file that can't be loaded in the middle of a request or job is a fault of its own, too" do
+    out, errors = run_script(<<~RUBY)
+      PumaTuner::Probe.begin_recording
+      %i[request_begin request_end].each { |name| C.define_singleton_method(name) { |*| raise LoadError, "gone" } }
+      p PumaTuner.measure("job") { :done }
+      env = {"REQUEST_METHOD" => "GET", "PATH_INFO" => "/", "SCRIPT_NAME" => "", PumaTuner::Probe::Puma::APP_WAS_CALLED => true}
+      client = Struct.new(:env, :puma_tuner_queued_ns, :puma_tuner_before_puma_ns).new(env)
+      p PumaTuner::Probe.recorder.begin(client), PumaTuner::Probe.recorder.finish(client)
+    RUBY
+    assert_equal ":done\ntrue\nnil\n", out
+    assert_match(/LoadError: gone/, errors)
+  end
+
+  test "a process is recorded where ended ledgers can't become one, and these may take as much as one that is written" do
+    out, errors = run_script(<<~RUBY)
+      C.define_singleton_method(:place_bytes) { |_| 64 << 20 }
+      PumaTuner::Probe::Ledgers.define_method(:fold_ended) { |bytes| p(bytes) && raise(Errno::ENOSPC) }
+      C.singleton_class.prepend(Module.new { def open_ledger(_path, _facts, bytes_max) = p(bytes_max) && super })
+      PumaTuner.measure("job") { 1 }
+      p PumaTuner::Probe.recorder.class
+    RUBY
+    assert_equal [(24 << 20).to_s, (24 << 20).to_s, "PumaTuner::Probe::Recorder"], out.lines(chomp: true)
+    assert_empty errors
+  end
+
+  test "lines that can't be printed are no fault of its own, and one line says so" do
+    streams = {"IO.pipe.then { |from, to| from.close; to }" => "EPIPE", "File.open('/dev/full', 'w')" => "ENOSPC",
+               "IO.pipe.last.tap(&:close)" => "IOError"}
+    streams.each do |stream, error|
+      Dir.mktmpdir do |folder|
+        out, errors = run_script(<<~RUBY, "PUMA_TUNER_DIRECTORY" => folder)
+          PumaTuner::Probe.begin_recording
+          entry = C.entry(1, "GET /")
+          console = PumaTuner::Probe::Console.new(ledger_path: PumaTuner::Probe.recording.ledger_path, interval_s: 1, out: #{stream})
+          12.times do
+            Thread.new { Thread.current.name = "puma srv tp 001"; C.request_begin; C.request_end(entry, nil, nil) }.join
+            console.print
+          end
+          p PumaTuner::Probe.recorder.class
+        RUBY
+        assert_equal "PumaTuner::Probe::Recorder\n", out
+        assert_match(/\Apuma_tuner: the threads' lines can't be printed \(.*#{error}.*\)\n\z/, errors)
+      end
+    end
+  end
+
   test "a job's name may be anything" do
     out, errors = run_script("[nil, :symbol, 1, Object, \"\\xff\\0\"].each { |name| PumaTuner.measure(name) { print 1 } }")
     assert_equal "11111", out
@@ -334,6 +445,48 @@ class HarmlessTest < TunerTest
     RUBY
     assert_match(/\Apuma srv tp 001: cpu: \d/, out)
     assert_operator out.lines.last.to_i, :>, 20
+  end
+
+  # A thread's stack is larger than what may still be mapped.
+  STACK_BYTES = 512 << 20
+  NO_ROOM = <<~RUBY
+    most_bytes = Process.getrlimit(:AS).last
+    mapped_bytes = File.read("/proc/self/status")[/^VmSize:\\s+(\\d+) kB/, 1].to_i * 1024
+    Process.setrlimit(:AS, mapped_bytes + #{STACK_BYTES / 2}, most_bytes)
+    failures = Array.new(1_100) { Thread.new {} rescue $!.class }
+    Process.setrlimit(:AS, most_bytes, most_bytes)
+  RUBY
+
+  test "threads that Ruby could not make, more than there are places, leave their places to others" do
+    skip "there is no /proc here" unless File.exist?("/proc/self/status")
+    stacks = {"RUBY_THREAD_MACHINE_STACK_SIZE" => STACK_BYTES.to_s, "RUBY_THREAD_VM_STACK_SIZE" => (16 << 10).to_s}
+    out, = run_script(<<~RUBY, stacks)
+      older = Thread.new { sleep }
+      Thread.pass until older.stop?
+      C.start
+      Dir.mktmpdir do |folder|
+        C.open_ledger(File.join(folder, "x.ledger"), "{}")
+        #{NO_ROOM}
+        p failures.uniq, C.unobserved_threads_count.positive?
+        failures = nil
+        GC.start
+        C.sweep
+        p [older, Thread.new { sleep }].map { |thread| C.totals(thread).nil? }
+      end
+    RUBY
+    assert_equal "[ThreadError]\ntrue\n[false, false]\n", out
+  end
+
+  test "where other extensions have taken all places for data of threads, the app goes on, and one line says why" do
+    out, errors = run_script(<<~RUBY, {"PUMA_TUNER_FORECAST" => "off"})
+      require "fiddle"
+      create_key = Fiddle.dlopen(nil)["rb_internal_thread_specific_key_create"]
+      8.times { Fiddle::Function.new(create_key, [], Fiddle::TYPE_INT, need_gvl: true).call }
+      PumaTuner.run
+      p C.installed?, PumaTuner.measure("job") { :done }, PumaTuner::Probe.recorder.class
+    RUBY
+    assert_equal "false\n:done\nPumaTuner::Probe::FallbackRecorder\n", out
+    assert_match(/the clock of threads does not start \(.*\b8\b/, errors)
   end
 
   test "a place that is too small is reported as such" do

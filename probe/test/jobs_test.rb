@@ -44,6 +44,12 @@ class JobsTest < TunerTest
     assert_equal 1, snapshot.jobs.first.requests_count
   end
 
+  test "an app that names each job on its own has 200 of them kept apart" do
+    snapshot = WatchedScript.snapshot("250.times { |number| PumaTuner.measure(\"import \#{number}\") { 1 } }")
+    counts = snapshot.jobs.to_h { |job| [job.name, job.requests_count] }
+    assert_equal [201, 50, 1], [counts.size, counts["(other)"], counts["import 199"]]
+  end
+
   test "jobs that begin in many threads at once are those of one process" do
     snapshot = WatchedScript.snapshot(<<~RUBY)
       ready = Queue.new

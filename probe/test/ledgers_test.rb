@@ -92,6 +92,34 @@ class LedgersTest < TunerTest
     assert_equal({"GET /" => 3 * (Folding::ENDED_MAX + 1)}, counts(account))
   end
 
+  test "a few become one as well where they take more than they may" do
+    2.times { record(2) }
+    bytes = @ledgers.paths.sum { |path| File.stat(path).blocks * 512 }
+    @ledgers.fold_ended(bytes)
+    assert_equal 2, @ledgers.paths.size
+    @ledgers.fold_ended(bytes - 1)
+    assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
+    assert_equal({"GET /" => 4}, counts(account))
+  end
+
+  test "where there is no place for what they become, their traces make some" do
+    2.times { record_locks(%i[first second]) }
+    in_full_place(1) { @ledgers.fold_ended(1) }
+    assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
+    assert_equal [{"first" => 2, "second" => 2}, [2, 2]], [counts(account), account.locks.map(&:holds_count)]
+  end
+
+  test "where there is none even so, they stay, without their traces" do
+    2.times { record(2) }
+    bytes = -> { @ledgers.paths.sum { |path| File.stat(path).blocks } }
+    before, traced = bytes.call, account.endpoints.first.traces.size
+    in_full_place(2) { assert_raises(Errno::ENOSPC) { @ledgers.fold_ended(1) } }
+    assert_equal [2, {"GET /" => 4}, 4, []], [@ledgers.paths.size, counts(account), traced, account.endpoints.first.traces]
+    assert_operator bytes.call, :<, before
+    @ledgers.fold_ended(1)
+    assert_equal({"GET /" => 4}, counts(account))
+  end
+
   test "they are read and become one under names in any letters, whatever encoding files have for the process" do
     2.times { (Folding::ENDED_MAX + 1).times { record(1, name: NAME) } && @ledgers.fold_ended }
     script = <<~RUBY
@@ -200,6 +228,30 @@ class LedgersTest < TunerTest
       ours = Ledgers.of_server(Process.pid).directory
       assert_path_exists ours
       refute_path_exists abandoned
+    end
+  end
+
+  test "the folder of a server that lives stays while none of its workers does" do
+    in_place do |place|
+      base = File.join(place, "puma_tuner-#{Process.euid}")
+      ours = File.join(base, Processes.identity(Process.pid))
+      [base, ours].each { |folder| Dir.mkdir(folder, 0o700) }
+      File.utime(0, 0, ours)
+      folder_of_ended_server(place)
+      assert_path_exists ours
+    end
+  end
+
+  test "a folder that another server has removed before it was held is made anew" do
+    in_place do |place|
+      made_count = 0
+      removed = Class.new(Ledgers) do
+        define_singleton_method(:make) { |path| super(path).tap { Dir.rmdir(path) if (made_count += 1) == 1 } }
+      end
+      removed.new(folder = File.join(place, "1-1-1")).use
+      assert_path_exists folder
+      assert_equal 2, made_count
+      assert_raises(Errno::ENOENT) { Ledgers.new(File.join(place, "none", "1-1-1")).use }
     end
   end
 
@@ -321,6 +373,20 @@ class LedgersTest < TunerTest
     Ledgers.define_singleton_method(:places, &places)
   end
 
+  # @param times [Integer] how often writing a file fails, as in a place that is full
+  def in_full_place(times)
+    original = PumaTuner::AtomicFile.method(:write)
+    replace_write { |*arguments| ((times -= 1) < 0) ? original.call(*arguments) : raise(Errno::ENOSPC) }
+    yield
+  ensure
+    replace_write(&original)
+  end
+
+  def replace_write(&write)
+    PumaTuner::AtomicFile.singleton_class.remove_method(:write)
+    PumaTuner::AtomicFile.define_singleton_method(:write, &write)
+  end
+
   def folder_of_ended_server(_place)
     reader, writer = IO.pipe
     pid = fork do
@@ -328,6 +394,6 @@ class LedgersTest < TunerTest
       exit!(0)
     end
     Process.wait(pid)
-    reader.gets.chomp.tap { |folder| File.utime(0, 0, folder) }
+    reader.gets.chomp
   end
 end

@@ -58,6 +58,8 @@ class TrialAutomaticTest < TunerTest
 
     def ready_states = @boots ? raise(Trial::Server::Silent, "a worker boots") : @states
 
+    def fresh_states = ready_states
+
     def there? = !@gone
 
     def leader_pid = 7
@@ -260,6 +262,12 @@ class TrialAutomaticTest < TunerTest
     assert_equal [3, {}], [list[2].threads_count, list[2].situation.refused]
   end
 
+  test "no more threads are forecast than a process has connections by now" do
+    server = PlayedServer.new([11, 12]) { {} }
+    server.at(15) { server.states = server.states.map { |one| one.merge(connections_count: 4) } }
+    assert_equal [8, 4], told(server, seconds: 60, better: 3).filter_map { |one| one.situation&.most }.uniq
+  end
+
   test "no step is tried that memory is too short for" do
     server = PlayedServer.new([11, 12]) { {} }
     server.memory_limit_bytes, server.all_bytes = 1_000 * Units::MIB, 940 * Units::MIB
@@ -326,6 +334,19 @@ class TrialAutomaticTest < TunerTest
       assert_match(/No space left/, assert_raises(MeasurementFailed) { told(server, seconds: 60) }.message)
       assert_in_delta full.first + Trial::Server::LEASE_S, server.now_s, 2
     end
+  end
+
+  test "the command says what it has found, too, where it can't go on" do
+    server = PlayedServer.new([11, 12]) { {} }
+    server.at(31) { server.full = true }
+    forecast = ->(count, _) { server.pass(10) && found((count < 4) ? 4 : nil) }
+    command = CLI::Commands::Auto.new(out: StringIO.new, err: StringIO.new)
+    command.instance_variable_set(:@automatic, Trial::Automatic.new(server, mode: :auto, cool_down_s: COOL_DOWN_S, forecast:, clock: server.method(:now_s)))
+    Thread.current[:played] = server
+    assert_raises(MeasurementFailed) { command.send(:watch, 60) }
+    assert_match(/^It ended with 4 threads\. To keep them: threads 4, 4 in config\/puma\.rb\..* All processes get what is configured again\.$/, command.send(:out).string)
+  ensure
+    Thread.current[:played] = nil
   end
 
   test "an order that failed just before a trial ends nothing after it, as others came through meanwhile" do

@@ -133,6 +133,20 @@ class TrialServerTest < TunerTest
     end
   end
 
+  test "a trial begins with what processes tell now, and not with what they told as they booted" do
+    serving("0" => state(0, told_at_ns: 1)) do |server, directory|
+      path = @ledgers.paths.first.sub(".ledger", ".pool")
+      process = Thread.new do
+        sleep 0.01 until File.exist?(File.join(directory, Probe::Resize::ORDER))
+        AtomicFile.write(path, JSON.generate(state(0, told_at_ns: Clock.now_ns, errors_count: 9, connections_count: 4)))
+      end
+      assert_equal [[4, 9]], server.fresh_states.map { |one| one.values_at(:connections_count, :errors_count) }
+      process.join
+      refute_path_exists File.join(directory, Probe::Resize::ORDER)
+      2.times { |at_s| assert_equal [0], server.take(at_s).workers.map(&:errors_count) }
+    end
+  end
+
   # A server in a control group.
   class Limited
     attr_reader :leader_pid, :memory_limit_bytes

@@ -61,7 +61,7 @@ module PumaTuner
       # @raise [UsageError] where the server does not allow it
       # @raise [MeasurementFailed] where its processes can't be given an order any more
       def call(duration_s: nil, &tell)
-        begin_with(@server.ready_states)
+        begin_with(@server.fresh_states)
         @began_s = @alive_s = @clock.call
         @server.hold do
           @journal.begin(mode: @mode, cool_down_s: @cool_down_s, started_at: Time.now.utc.iso8601,
@@ -93,8 +93,11 @@ module PumaTuner
         @refused = {}
         @served_count = 0
         @least = states.first[:least]
-        @most = [states.first[:most], *states.filter_map { |one| one[:connections_count] }].min
+        @most = most(states)
       end
+
+      # An app may have its connections only once it serves.
+      def most(states) = [states.first[:most], *states.filter_map { |one| one[:connections_count] }].min
 
       def pids_of(states) = states.map { |state| state[:pid] }
 
@@ -133,7 +136,7 @@ module PumaTuner
       # @return [Float] seconds until the next one
       def round(&)
         @alive_s = began_s = @clock.call
-        @server.ready_states # while a process boots, a forecast would be for nothing
+        @most = most(@server.ready_states) # while a process boots, a forecast would be for nothing
         @silent_s = nil
         found = @forecast.call(@threads_count, (@least..@most).to_a) { @alive_s = @clock.call }
         ensure_kept

@@ -17,6 +17,9 @@ module PumaTuner
       # A process tells what it allows a moment after it has begun to record.
       BOOT_S = 3
 
+      # It looks for an order once a second, and later where it gets little of a core.
+      TELL_S = 8
+
       # Memory of a large process takes milliseconds to read.
       MEMORY_FRESH_S = 5
 
@@ -83,10 +86,7 @@ module PumaTuner
           raise UsageError, "the server #{leader_pid} does not allow it, or is still booting. #{HOW}"
         end
         @told.update(told.compact)
-        if states.include?(nil)
-          raise Silent, "a process of the server #{leader_pid} boots, or can't write what it tells; " \
-            "wait until it serves"
-        end
+        raise Silent, silence if states.include?(nil)
         unless states.all? { |one| one[:format] == Probe::Resize::FORMAT }
           raise UsageError, "the server #{leader_pid} runs another version of puma_tuner-probe; " \
             "restart it with this one"
@@ -100,14 +100,22 @@ module PumaTuner
       #
       # @return [Array<Hash{Symbol => Object}>] see #states
       # @raise [UsageError] of a server that may not be resized
-      def ready_states
-        deadline_s = Clock.now_s + BOOT_S
-        begin
-          states
-        rescue UsageError
-          raise if Clock.now_s > deadline_s
-          sleep(0.2)
-          retry
+      def ready_states = within(BOOT_S) { states }
+
+      # Has all processes tell of themselves now, by an order that changes nothing. Without one they are silent, so that
+      # what there is may be as old as they are: of before the app had its connections, and before all errors since.
+      #
+      # @return [Array<Hash{Symbol => Object}>] see #states
+      # @raise [UsageError] of a server that may not be resized, or while another trial of it is under way
+      # @raise [MeasurementFailed] see #order
+      def fresh_states
+        ready_states
+        hold do
+          since_ns = Clock.now_ns
+          within(TELL_S) do
+            order({})
+            states.each { |one| raise Silent, silence unless one[:told_at_ns].to_i > since_ns }
+          end
         end
       end
 
@@ -206,6 +214,21 @@ module PumaTuner
       end
 
       private
+
+      def silence
+        "a process of the server #{leader_pid} boots, or can't write what it tells; wait until it serves"
+      end
+
+      def within(seconds)
+        deadline_s = Clock.now_s + seconds
+        begin
+          yield
+        rescue UsageError
+          raise if Clock.now_s > deadline_s
+          sleep(0.2)
+          retry
+        end
+      end
 
       def leads?(pid) = @pids.pid_of(pid) == leader_pid
 

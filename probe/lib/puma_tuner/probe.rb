@@ -4,15 +4,16 @@ require_relative "version"
 
 # All that runs in your server is in here, and nothing else is: see probe/README.md.
 module PumaTuner
-  autoload :Document, "puma_tuner/document" # values to and from JSON
-  autoload :Export, "puma_tuner/export"     # a running server's figures, for Prometheus and OpenTelemetry
-  autoload :Jobs, "puma_tuner/jobs"         # Active Job and Sidekiq
-  autoload :ProfilerMiddleware, "puma_tuner/profiler_middleware" # profiles single requests that ask for it
-  autoload :RuleOfThumb, "puma_tuner/rule_of_thumb" # threads from the share of CPU
-  autoload :ThreadLine, "puma_tuner/thread_line" # a thread's time in one line
-  autoload :Topology, "puma_tuner/topology" # workers x threads
-  autoload :Unknown, "puma_tuner/unknown"   # what could not be known, and why
-  autoload :Units, "puma_tuner/units"       # numbers as people read them
+  # Whole paths: what an app makes of $LOAD_PATH once the probe is there changes nothing.
+  autoload :Document, "#{__dir__}/document" # values to and from JSON
+  autoload :Export, "#{__dir__}/export"     # a running server's figures, for Prometheus and OpenTelemetry
+  autoload :Jobs, "#{__dir__}/jobs"         # Active Job and Sidekiq
+  autoload :ProfilerMiddleware, "#{__dir__}/profiler_middleware" # profiles single requests that ask for it
+  autoload :RuleOfThumb, "#{__dir__}/rule_of_thumb" # threads from the share of CPU
+  autoload :ThreadLine, "#{__dir__}/thread_line" # a thread's time in one line
+  autoload :Topology, "#{__dir__}/topology" # workers x threads
+  autoload :Unknown, "#{__dir__}/unknown"   # what could not be known, and why
+  autoload :Units, "#{__dir__}/units"       # numbers as people read them
 
   require_relative "atomic_file"
   require_relative "clock"
@@ -40,7 +41,7 @@ module PumaTuner
 
   # Records a piece of work that is no request: a job, a task. Inside of a request, or of another job, it only yields.
   #
-  # @param name [String] of its kind; few, for each is recorded on its own
+  # @param name [String] of its kind; at most 200 are kept apart
   # @return [Object] what the block returns, whatever becomes of the recording
   def self.measure(name, &)
     Probe.begin_recording
@@ -100,68 +101,82 @@ module PumaTuner
     # RUBYLIB of a server that is to be watched begins with this folder.
     LIBRARY_FOLDER = File.expand_path("..", __dir__)
 
-    autoload :Account, "puma_tuner/probe/account"
-    autoload :ActiveRecordQueries, "puma_tuner/probe/active_record_queries"
-    autoload :Blame, "puma_tuner/probe/observation"
-    autoload :Budget, "puma_tuner/probe/budget"
-    autoload :Console, "puma_tuner/probe/console"
-    autoload :ControlGroup, "puma_tuner/probe/control_group"
-    autoload :Distribution, "puma_tuner/probe/observation"
-    autoload :Endpoint, "puma_tuner/probe/endpoint"
-    autoload :EndpointObservation, "puma_tuner/probe/observation"
-    autoload :Extension, "puma_tuner/probe/extension"
-    autoload :Fingerprint, "puma_tuner/probe/fingerprint"
-    autoload :Folding, "puma_tuner/probe/folding"
-    autoload :Forecasting, "puma_tuner/probe/forecasting"
-    autoload :Gauges, "puma_tuner/probe/gauges"
-    autoload :GvlClock, "puma_tuner/probe/gvl_clock"
-    autoload :Histogram, "puma_tuner/probe/histogram"
-    autoload :KeyedHash, "puma_tuner/probe/keyed_hash"
-    autoload :Lane, "puma_tuner/probe/lanes"
-    autoload :LaneReader, "puma_tuner/probe/lane_reader"
-    autoload :Launch, "puma_tuner/probe/launch"
-    autoload :Ledger, "puma_tuner/probe/ledger"
-    autoload :Ledgers, "puma_tuner/probe/ledgers"
-    autoload :LoadSummary, "puma_tuner/probe/observation"
-    autoload :LockObservation, "puma_tuner/probe/observation"
-    autoload :LockedFile, "puma_tuner/probe/locked_file"
-    autoload :MachineFacts, "puma_tuner/probe/machine_facts"
-    autoload :Observation, "puma_tuner/probe/observation"
-    autoload :BlockingRegions, "puma_tuner/probe/blocking_regions"
-    autoload :OtherHooks, "puma_tuner/probe/other_hooks"
-    autoload :Parts, "puma_tuner/probe/parts"
-    autoload :ProbeCost, "puma_tuner/probe/observation"
-    autoload :ProcessObservation, "puma_tuner/probe/observation"
-    autoload :ProcessLanes, "puma_tuner/probe/lanes"
-    autoload :Processes, "puma_tuner/probe/processes"
-    autoload :Profiler, "puma_tuner/probe/profiler"
-    autoload :Profilers, "puma_tuner/probe/profilers"
-    autoload :Profiling, "puma_tuner/probe/profiling"
-    autoload :Puma, "puma_tuner/probe/puma"
-    autoload :Recommendation, "puma_tuner/probe/recommendation"
-    autoload :Recorder, "puma_tuner/probe/recorder"
-    autoload :Recording, "puma_tuner/probe/recording"
-    autoload :Resize, "puma_tuner/probe/resize"
-    autoload :RequestStart, "puma_tuner/probe/request_start"
-    autoload :ServerFacts, "puma_tuner/probe/server_facts"
-    autoload :Sidecar, "puma_tuner/probe/sidecar"
-    autoload :Sidecars, "puma_tuner/probe/sidecar"
-    autoload :SignalQueries, "puma_tuner/probe/signal_queries"
-    autoload :Snapshot, "puma_tuner/probe/snapshot"
-    autoload :Supervisor, "puma_tuner/probe/supervisor"
-    autoload :ThreadObservation, "puma_tuner/probe/observation"
-    autoload :Trace, "puma_tuner/probe/observation"
-    autoload :FallbackRecorder, "puma_tuner/probe/fallback_recorder"
-    autoload :Unwatched, "puma_tuner/probe/recorder"
-    autoload :Written, "puma_tuner/probe/written"
-    autoload :YjitLimit, "puma_tuner/probe/yjit_limit"
-    autoload :YjitOff, "puma_tuner/probe/yjit_off"
+    autoload :Account, "#{__dir__}/probe/account"
+    autoload :ActiveRecordQueries, "#{__dir__}/probe/active_record_queries"
+    autoload :Blame, "#{__dir__}/probe/observation"
+    autoload :Budget, "#{__dir__}/probe/budget"
+    autoload :Console, "#{__dir__}/probe/console"
+    autoload :ControlGroup, "#{__dir__}/probe/control_group"
+    autoload :Distribution, "#{__dir__}/probe/observation"
+    autoload :Endpoint, "#{__dir__}/probe/endpoint"
+    autoload :EndpointObservation, "#{__dir__}/probe/observation"
+    autoload :Extension, "#{__dir__}/probe/extension"
+    autoload :Fingerprint, "#{__dir__}/probe/fingerprint"
+    autoload :Folding, "#{__dir__}/probe/folding"
+    autoload :Forecasting, "#{__dir__}/probe/forecasting"
+    autoload :Gauges, "#{__dir__}/probe/gauges"
+    autoload :GvlClock, "#{__dir__}/probe/gvl_clock"
+    autoload :Histogram, "#{__dir__}/probe/histogram"
+    autoload :KeyedHash, "#{__dir__}/probe/keyed_hash"
+    autoload :Lane, "#{__dir__}/probe/lanes"
+    autoload :LaneReader, "#{__dir__}/probe/lane_reader"
+    autoload :Launch, "#{__dir__}/probe/launch"
+    autoload :Ledger, "#{__dir__}/probe/ledger"
+    autoload :Ledgers, "#{__dir__}/probe/ledgers"
+    autoload :LoadSummary, "#{__dir__}/probe/observation"
+    autoload :LockObservation, "#{__dir__}/probe/observation"
+    autoload :LockedFile, "#{__dir__}/probe/locked_file"
+    autoload :MachineFacts, "#{__dir__}/probe/machine_facts"
+    autoload :Observation, "#{__dir__}/probe/observation"
+    autoload :BlockingRegions, "#{__dir__}/probe/blocking_regions"
+    autoload :OtherHooks, "#{__dir__}/probe/other_hooks"
+    autoload :Parts, "#{__dir__}/probe/parts"
+    autoload :ProbeCost, "#{__dir__}/probe/observation"
+    autoload :ProcessObservation, "#{__dir__}/probe/observation"
+    autoload :ProcessLanes, "#{__dir__}/probe/lanes"
+    autoload :Processes, "#{__dir__}/probe/processes"
+    autoload :Profiler, "#{__dir__}/probe/profiler"
+    autoload :Profilers, "#{__dir__}/probe/profilers"
+    autoload :Profiling, "#{__dir__}/probe/profiling"
+    autoload :Puma, "#{__dir__}/probe/puma"
+    autoload :Recommendation, "#{__dir__}/probe/recommendation"
+    autoload :Recorder, "#{__dir__}/probe/recorder"
+    autoload :Recording, "#{__dir__}/probe/recording"
+    autoload :Resize, "#{__dir__}/probe/resize"
+    autoload :RequestStart, "#{__dir__}/probe/request_start"
+    autoload :ServerFacts, "#{__dir__}/probe/server_facts"
+    autoload :Sidecar, "#{__dir__}/probe/sidecar"
+    autoload :Sidecars, "#{__dir__}/probe/sidecar"
+    autoload :SignalQueries, "#{__dir__}/probe/signal_queries"
+    autoload :Snapshot, "#{__dir__}/probe/snapshot"
+    autoload :Supervisor, "#{__dir__}/probe/supervisor"
+    autoload :ThreadObservation, "#{__dir__}/probe/observation"
+    autoload :Trace, "#{__dir__}/probe/observation"
+    autoload :FallbackRecorder, "#{__dir__}/probe/fallback_recorder"
+    autoload :Written, "#{__dir__}/probe/written"
+    autoload :YjitLimit, "#{__dir__}/probe/yjit_limit"
+    autoload :YjitOff, "#{__dir__}/probe/yjit_off"
+
+    # The recorder of a process that can't be watched, or is not. It is here, as it is asked for where the probe's
+    # other files may have gone.
+    module Unwatched
+      def self.begin(_client) = false
+
+      def self.finish(_client) = nil
+
+      def self.job(_name) = yield
+    end
 
     # After so many faults of ours a process is not watched any more.
     FAULTS_MAX = 10
 
     FIRST = Thread::Mutex.new
-    private_constant :FIRST
+
+    # What a request needs, as far as it takes no library of Ruby's: loaded where Puma is, before workers are forked. A
+    # release's folder may be removed while its server runs.
+    EARLY = %i[ActiveRecordQueries BlockingRegions Endpoint Launch Ledgers LockedFile Processes Recorder Recording
+      RequestStart Parts].freeze
+    private_constant :FIRST, :EARLY
 
     class << self
       # @return [Recorder, FallbackRecorder, Unwatched] of this process
@@ -192,11 +207,12 @@ module PumaTuner
         @ways = @ways.merge({directory:, console:, locks: locks || nil, resize:}.compact)
         return unless first
         OtherHooks.name # loaded here, so that it knows a fork
+        Puma.on(:Server) { load_early }
         GvlClock.install
         Puma.watch_requests
         Puma.on_server_start { |server| server_starts(server) }
         Forecasting.start if console
-      rescue => error
+      rescue StandardError, ScriptError => error
         say_unwatched("#{error.class}: #{error.message}")
       end
 
@@ -249,7 +265,7 @@ module PumaTuner
           next if @begun_pid == Process.pid
           begin
             say_what_is_missing(recording)
-          rescue => error
+          rescue StandardError, ScriptError => error
             say_unwatched("#{error.class}: #{error.message}")
           ensure
             @begun_pid = Process.pid # once, and not before there is a recorder for the jobs that begin meanwhile
@@ -304,8 +320,15 @@ module PumaTuner
         Jobs.install
         start_console if @ways[:console] && recording.full?
         @tasks&.each { |task| task.call(server) } if recording.any?
-      rescue => error
+      rescue StandardError, ScriptError => error
         say_unwatched("#{error.class}: #{error.message}")
+      end
+
+      # A file that can't be loaded is told of where a server starts.
+      def load_early
+        EARLY.each { |name| const_get(name) }
+      rescue StandardError, ScriptError
+        nil
       end
 
       def say_unwatched(why_not)

@@ -21,7 +21,7 @@ class ExportReadingTest < TunerTest
   end
 
   # A process that records requests by name, and ends; or stays until the test ends.
-  def record(requests, stay: false, worker_index: 0, kind: :request)
+  def record(requests, stay: false, worker_index: 0, kind: :request, serves: true)
     told, tell = IO.pipe
     stop, io = IO.pipe
     pid = fork do
@@ -29,7 +29,7 @@ class ExportReadingTest < TunerTest
       Probe::GvlClock.start
       Probe::GvlClock.open_ledger(@ledgers.new_path("ledger"), JSON.generate({worker_index:}))
       requests.each { |name, count| count.times { end_one(kind, name) } }
-      ProcessGauges.new(@ledgers.directory, server: nil, worker_index:).write
+      ProcessGauges.new(@ledgers.directory, server: nil, worker_index:).write if serves
       tell.close
       stop.read if stay
       exit!(0)
@@ -166,6 +166,15 @@ class ExportReadingTest < TunerTest
     assert_operator all.fetch("process_pss_bytes").samples[{worker: "0"}], :>, one * 1.3
     younger = JSON.parse(File.read(File.join(@ledgers.directory, "#{pid}.gauges")))
     assert_equal younger["allocated_count"], all.fetch("allocated_objects_total").samples[{worker: "0"}]
+  end
+
+  test "what an app forks in a worker, and has a job measured, takes the place of no worker" do
+    pid = record({"GET /a" => 1}, stay: true, worker_index: 0)
+    record({"Nightly" => 1}, stay: true, worker_index: 0, kind: :job, serves: false)
+    worker = JSON.parse(File.read(File.join(@ledgers.directory, "#{pid}.gauges")))
+    all = families
+    assert_equal worker["allocated_count"], all.fetch("allocated_objects_total").samples[{worker: "0"}]
+    assert_equal [1, 1], %w[request_duration_seconds job_duration_seconds].map { |name| all.fetch(name).samples.values.first.count }
   end
 
   test "a master with a server of its own, as for Puma's control app, is no worker" do

@@ -50,7 +50,7 @@ module PumaTuner
       private
 
       def try(server, threads_count, duration_s, journal)
-        plan = PumaTuner::Trial::Plan.for(server, server.ready_states, threads_count:, duration_s:)
+        plan = PumaTuner::Trial::Plan.for(server, server.fresh_states, threads_count:, duration_s:)
         self.class.with_journal(journal) do |file|
           run = PumaTuner::Trial::Run.new(server, plan, journal: PumaTuner::Trial::Journal.new(file), clock:)
           progress.stage("trial", plan.duration_s) do |stage|

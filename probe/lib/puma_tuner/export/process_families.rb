@@ -54,8 +54,8 @@ module PumaTuner
         Family.new(name: "puma_tuner_#{name}", type:, help:, samples: samples.compact)
       end
 
-      # Where two processes have one index, the younger one counts: counters must not add up those that are about to
-      # end.
+      # Where two processes have one index, the last one counts (see Reading): counters must not add up those that are
+      # about to end.
       def each = @processes.to_h { |process| [{worker: process.worker}, yield(process)] }
 
       # Both processes take memory, so theirs is added up.

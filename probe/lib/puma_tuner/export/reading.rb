@@ -79,8 +79,9 @@ module PumaTuner
         end
         found.unshift(process(@leader_pid, "master", {}, nil)) if cluster
         remember_memory(found)
-        # While a worker is replaced there are two of one index: the younger one comes last.
-        found.sort_by.with_index { |one, place| [one.began_at_ns, place] }
+        # Of two with one index the one that counts comes last: what an app has forked in a worker, and measures a job,
+        # has no gauges, as it serves nothing; of workers, while one is replaced, it is the younger one.
+        found.sort_by.with_index { |one, place| [one.gauges.empty? ? 0 : 1, one.began_at_ns, place] }
       end
 
       def process(pid, worker, gauges, ledger)

@@ -39,7 +39,10 @@ module PumaTuner
         # One write: other workers print to the same place.
         @out.write(lines_of(busy).map { |line| "#{line}\n" }.join)
         @out.flush
-      rescue => error
+      rescue SystemCallError, IOError => error # a disk that is full, or a pipe that nobody reads, is no fault of ours
+        Probe.say("the threads' lines can't be printed (#{error.class}: #{error.message})") unless @told
+        @told = true
+      rescue StandardError, ScriptError => error
         Probe.fault("the threads' lines could not be printed", error)
       end
 

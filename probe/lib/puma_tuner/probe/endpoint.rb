@@ -47,6 +47,7 @@ module PumaTuner
         @loaded = loaded
         @names = {}
         @candidates = {}
+        @job_names = {}
         @memos = WAYS.to_h { |way| [way, Memo.new] }
         @files_count = 0
       end
@@ -55,6 +56,18 @@ module PumaTuner
       # @return [String] e.g. "GET /articles/:id"
       def name(env)
         (@grouping && group(env)) || route(env)
+      end
+
+      # An app may name each job on its own, as by a record's id.
+      #
+      # @param name [#to_s] of a kind of jobs
+      # @return [String] that; OTHER of a new one once there are NAMES_MAX
+      def job_name(name)
+        name = name.to_s
+        return name if @job_names.key?(name)
+        return OTHER if @job_names.size >= NAMES_MAX
+        @job_names[name] = true
+        name
       end
 
       private

@@ -35,7 +35,7 @@ module PumaTuner
         Thread.current[:puma_tuner_began] = instant
         RequestStart.stamp(client)
         true
-      rescue => error
+      rescue StandardError, ScriptError => error
         Probe.fault("a request could not be recorded", error)
         true
       end
@@ -49,7 +49,7 @@ module PumaTuner
           add(:request, @endpoint.name(client.env), began, queued_ns, client.puma_tuner_before_puma_ns)
         end
         client.puma_tuner_before_puma_ns = nil
-      rescue => error
+      rescue StandardError, ScriptError => error
         Probe.fault("a request could not be recorded", error)
       end
 
@@ -67,8 +67,8 @@ module PumaTuner
       private
 
       def finish_job(name)
-        add(:job, name.to_s, take_began, nil, nil)
-      rescue => error
+        add(:job, @endpoint.job_name(name), take_began, nil, nil)
+      rescue StandardError, ScriptError => error
         Probe.fault("a job could not be recorded", error)
       end
 

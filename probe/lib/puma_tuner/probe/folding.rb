@@ -16,18 +16,24 @@ module PumaTuner
 
       # Contract: the folder is locked. A ledger that can't be read, as of an earlier version that this server ran
       # before, is removed with the others: nobody can.
-      def call
+      #
+      # @param most_bytes [Integer, nil] beyond which they are added up however few they are; nil: there is room
+      # @raise [SystemCallError] and then they stay, without their traces where the place was full
+      def call(most_bytes = nil)
         remove(folded_names) # those that an end in the middle of this left behind
         ended = @ledgers.paths.select { |path| path != folded_path && @ledgers.ended?(path) }
-        return if ended.size <= ENDED_MAX
+        return if ended.size <= ENDED_MAX && (most_bytes.nil? || taken_bytes(ended) <= most_bytes)
         readings = ended.filter_map { |path| reading(path) }
         return if readings.empty?
         names = ended.map { |path| File.basename(path) }
-        write(Written.document([*reading(folded_path), *readings]).merge(folded: names))
+        write(Written.document([*reading(folded_path), *readings]).merge(folded: names), ended)
         remove(names)
       end
 
       private
+
+      # Blocks that nobody has used take no memory, though they are part of the size.
+      def taken_bytes(paths) = paths.sum { |path| File.stat(path).blocks * 512 }
 
       def folded_path = File.join(@ledgers.directory, "ended.json")
 
@@ -51,7 +57,25 @@ module PumaTuner
         nil
       end
 
-      def write(document) = AtomicFile.write(folded_path, JSON.generate(document))
+      def write(document, ended)
+        text = JSON.generate(document)
+        AtomicFile.write(folded_path, text)
+      rescue Errno::ENOSPC, Errno::EDQUOT
+        ended.each { |path| drop_traces(path) }
+        AtomicFile.write(folded_path, text)
+      end
+
+      # They are most of a ledger. What stands behind the histograms reads as zeros then: no traces, locks or lanes.
+      def drop_traces(path)
+        from = Ledger::LAYOUT[:traces_offset]
+        return if from.nil? || !path.end_with?(".ledger")
+        File.open(path, File::RDWR | File::NOFOLLOW) do |file|
+          bytes = file.size
+          next if bytes < from
+          file.truncate(from)
+          file.truncate(bytes)
+        end
+      end
     end
   end
 end

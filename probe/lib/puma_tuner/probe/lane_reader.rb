@@ -31,14 +31,11 @@ module PumaTuner
         # @param path [String] of its ledger
         # @param duration_ns [Integer] up to a minute
         def order(path, duration_ns = USUAL_NS)
-          return if path.end_with?(".json")
-          File.open(path, "r+b") do |file|
+          Ledger.change(path) do |file|
             # No order has the number of another.
             order = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
             file.pwrite([duration_ns, order].pack("QQ"), LAYOUT[:lanes_wanted_offset])
           end
-        rescue Errno::ENOENT
-          nil
         end
 
         # @param paths [Array<String>] of the ledgers of one server

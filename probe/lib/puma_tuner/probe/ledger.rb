@@ -109,14 +109,23 @@ module PumaTuner
           ledgers.flat_map { |ledger| ledger.locks.to_a }.group_by(&:key).transform_values { |same| same.reduce(:+) }
         end
 
-        # Begins the sample of traces anew, in the process that writes. What is no ledger is left as it is, as root may
-        # be shown another user's files.
+        # Begins the sample of traces anew, in the process that writes.
         def begin_window(path)
-          return if path.end_with?(".json")
-          File.open(path, File::RDWR | File::NOFOLLOW, binmode: true) do |file|
-            next unless file.pread(8, 0).unpack1("Q") == LAYOUT[:magic]
+          change(path) do |file|
             epoch = file.pread(8, LAYOUT[:epoch_offset]).unpack1("Q")
             file.pwrite([epoch + 1].pack("Q"), LAYOUT[:epoch_offset])
+          end
+        end
+
+        # Opens a ledger for a reader's own fields. What is no ledger is left as it is, as root may be shown another
+        # user's files.
+        #
+        # @yieldparam file [File]
+        # @return [Object, nil] the block's; nil where it is no ledger of the extension's, or has gone
+        def change(path)
+          return if path.end_with?(".json")
+          File.open(path, File::RDWR | File::NOFOLLOW, binmode: true) do |file|
+            yield file if file.pread(8, 0).unpack1("Q") == LAYOUT[:magic]
           end
         rescue Errno::ENOENT, Errno::ELOOP, EOFError
           nil

@@ -16,9 +16,6 @@ module PumaTuner
       # The name of a server's folder, as Processes.identity makes it. No other folder is ever removed.
       NAME = /\A\d+-\d+-\d+\z/
 
-      # A folder that has just been made is not locked yet.
-      ABANDONED_AFTER_S = 60
-
       # No folder was found in which ledgers can be kept.
       class NoPlace < Error; end
 
@@ -82,17 +79,24 @@ module PumaTuner
           raise NoPlace, "#{path} is not a folder that this user alone can write"
         end
 
-        # Removes the folders of servers that have ended: those that nobody holds.
+        # Removes the folders of servers that have ended: those that nobody holds. Where all workers are being replaced,
+        # nobody does for a moment, but their leader is there.
         def remove_abandoned(base)
           Dir.children(base).grep(NAME).each do |name|
+            next if leader_there?(name)
             path = File.join(base, name)
-            next if Time.now - File.lstat(path).mtime < ABANDONED_AFTER_S
             File.open(path, File::RDONLY | File::NOFOLLOW) do |folder|
               empty(path) if folder.flock(File::LOCK_EX | File::LOCK_NB)
             end
           rescue SystemCallError
             next # removed by somebody else meanwhile, or none of ours
           end
+        end
+
+        # A process of another container can't be seen, and has another identity.
+        def leader_there?(identity)
+          pid = identity.to_i
+          Processes.alive?(pid) && Processes.identity(pid) == identity
         end
 
         # Removes the folder's files; it never holds anything else.
@@ -107,14 +111,18 @@ module PumaTuner
         @directory = directory
       end
 
-      # Makes the folder, and holds it as long as this object, or a process forked from this one, lives.
+      # Makes the folder, and holds it as long as this object, or a process forked from this one, lives. Until we have
+      # the lock, another server that begins may take it for an abandoned one, and remove it.
+      #
       # @raise [NoPlace, SystemCallError]
       def use
         loop do
           self.class.send(:make, @directory)
           @used = File.open(@directory, File::RDONLY | File::NOFOLLOW)
           @used.flock(File::LOCK_SH)
-          return if File.exist?(@directory) # else it was removed before we had the lock
+          return if File.identical?(@used, @directory)
+        rescue Errno::ENOENT
+          raise unless File.directory?(File.dirname(@directory))
         end
       end
 
@@ -151,7 +159,10 @@ module PumaTuner
       # Processes that end leave their ledgers behind. Many would fill the memory of a server whose workers are replaced
       # every hour, so all but a few are added up into one file. Done by a process that begins, which waits for nobody:
       # a reader may hold the lock for long where it gets little of a core. Then the next one does it.
-      def fold_ended = locked(File::LOCK_EX | File::LOCK_NB) { Folding.new(self).call }
+      #
+      # @param most_bytes [Integer, nil] see Folding
+      # @raise [SystemCallError]
+      def fold_ended(most_bytes = nil) = locked(File::LOCK_EX | File::LOCK_NB) { Folding.new(self).call(most_bytes) }
 
       # @return [Array<String>]
       def paths = Dir[File.join(@directory, "*.{ledger,json}")].sort

@@ -64,6 +64,7 @@ module PumaTuner
         # @return [void]
         def on_server_start(&task)
           @server_tasks << task
+          on(:Cluster) { |cluster| cluster.prepend(Master) unless cluster.include?(Master) }
           on(:Server) do |server|
             server.prepend(ServerStart) unless server.include?(ServerStart)
             running = server.current if server.respond_to?(:current)
@@ -122,10 +123,10 @@ module PumaTuner
         # @return [String, nil] nil in a process without Puma
         def version = (::Puma::Const::PUMA_VERSION if defined?(::Puma::Const))
 
-        # Puma writes both into the title of a worker.
+        # A worker that began before the probe is known by the title that Puma gives it, which an app may change.
         # @return [Array(Integer, Integer), nil] a worker's index and its
         #   master's process id; nil of a process that is no worker
-        def worker = $0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i]
+        def worker = @worker || ($0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i])
 
         # @param server [Puma::Server, nil]
         # @return [Integer, nil] how many workers the cluster has; 0: it is none; nil where it can't be told
@@ -153,11 +154,26 @@ module PumaTuner
         # @api private
         def error_told = @errors_count += 1
 
+        # Servers that are not the app's are left alone: Puma's control server, which in single mode starts before the
+        # app's and in a cluster is the master's, and those that plugins have. What does not fit is taken out of them,
+        # too.
+        #
         # @api private
-        def control?(app) = defined?(::Puma::App::Status) && ::Puma::App::Status === app
+        def server_starts(server)
+          return @server_tasks.each { |task| task.call(server) } if of_app?(server)
+          server.instance_variable_set(:@puma_tuner_ignored, true)
+          why_unwatched
+        end
 
         # @api private
-        def server_starts(server) = @server_tasks.each { |task| task.call(server) }
+        def master_starts
+          ::Puma::Cluster::Worker.prepend(WorkerStart) if defined?(::Puma::Cluster::Worker)
+        end
+
+        # @api private
+        def worker_starts(worker)
+          @worker = [worker.index, worker.master] if worker.respond_to?(:index) && worker.respond_to?(:master)
+        end
 
         # @api private
         def master_does(what) = @master_tasks.fetch(what).each(&:call)
@@ -181,6 +197,11 @@ module PumaTuner
         end
 
         private
+
+        # Puma wraps the app that it serves, and no other.
+        def of_app?(server)
+          !defined?(::Puma::Configuration::ConfigMiddleware) || ::Puma::Configuration::ConfigMiddleware === server.app
+        end
 
         def on_master(what, task)
           @master_tasks.fetch(what) << task
@@ -216,16 +237,28 @@ module PumaTuner
 
       # Tells when a server starts.
       module ServerStart
-        # Puma's control server is one, too: in single mode it starts before the app's, and in a cluster's master, where
-        # nothing is served.
-        def run(*, **options)
-          Puma.server_starts(self) unless options[:thread_name] == "ctl" || Puma.control?(app)
+        def run(...)
+          Puma.server_starts(self)
+          super
+        end
+      end
+
+      # Tells when a worker starts: an app may give it another title before its server does.
+      module WorkerStart
+        def run(...)
+          Puma.worker_starts(self)
           super
         end
       end
 
       # Tells what a cluster's master does.
       module Master
+        # Its workers' class is there by now, which it is not yet when the cluster's appears.
+        def run(...)
+          Puma.master_starts
+          super
+        end
+
         # Puma calls it in the master's loop, between forks. What is done here may take a moment, in which no worker's
         # word is read: so not before Puma ends those that have said nothing for long.
         def check_workers(...)
@@ -267,7 +300,7 @@ module PumaTuner
       module AroundRequest6
         def handle_request(client, requests)
           recorder = Probe.recorder
-          begun = recorder.begin(client)
+          begun = recorder.begin(client) unless @puma_tuner_ignored
           super
         ensure
           recorder.finish(client) if begun
@@ -278,7 +311,7 @@ module PumaTuner
       module AroundRequest8
         def handle_request(processor, client, requests)
           recorder = Probe.recorder
-          begun = recorder.begin(client)
+          begun = recorder.begin(client) unless @puma_tuner_ignored
           super
         ensure
           recorder.finish(client) if begun
@@ -292,7 +325,7 @@ module PumaTuner
       # Counts responses of 500 and above: those that the app gave, and those of Puma where the app raised.
       module ErrorCount
         def prepare_response(status, ...)
-          Puma.error_told if status.is_a?(Integer) && status >= 500
+          Puma.error_told if status.is_a?(Integer) && status >= 500 && !@puma_tuner_ignored
           super
         end
       end

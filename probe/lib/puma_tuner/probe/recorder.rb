@@ -2,15 +2,6 @@
 
 module PumaTuner
   module Probe
-    # The recorder of a process that can't be watched, or is not.
-    module Unwatched
-      def self.begin(_client) = false
-
-      def self.finish(_client) = nil
-
-      def self.job(_name) = yield
-    end
-
     # Puts the requests and jobs of this process into its ledger. What goes wrong here must not reach the app.
     class Recorder
       # @param endpoint [Endpoint]
@@ -27,7 +18,7 @@ module PumaTuner
         return false unless GvlClock.request_begin(client.puma_tuner_queued_ns)
         RequestStart.stamp(client)
         true
-      rescue => error
+      rescue StandardError, ScriptError => error
         Probe.fault("a request could not be recorded", error)
         true
       end
@@ -42,7 +33,7 @@ module PumaTuner
         client.puma_tuner_before_puma_ns = nil if before_puma_ns
         return GvlClock.discard unless env.key?(Puma::APP_WAS_CALLED)
         GvlClock.request_end(@entries[@endpoint.name(env)], queued_ns, before_puma_ns)
-      rescue => error
+      rescue StandardError, ScriptError => error
         GvlClock.discard
         Probe.fault("a request could not be recorded", error)
       end
@@ -73,8 +64,8 @@ module PumaTuner
       private
 
       def finish_job(name)
-        GvlClock.request_end(@jobs[name.to_s], nil, nil)
-      rescue => error
+        GvlClock.request_end(@jobs[@endpoint.job_name(name)], nil, nil)
+      rescue StandardError, ScriptError => error
         GvlClock.discard
         Probe.fault("a job could not be recorded", error)
       end

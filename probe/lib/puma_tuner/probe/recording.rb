@@ -36,7 +36,7 @@ module PumaTuner
         @pid = Process.pid
         @endpoint = Endpoint.new(grouping:)
         @ledgers = Ledgers.of(directory:, leader_pid:)
-        @ledgers.fold_ended
+        fold_ended
         @recorder = full_recorder || fallback_recorder
       rescue Ledgers::NoPlace, SystemCallError => error
         @why_nothing = "nothing is recorded in this process: #{error.message}"
@@ -59,6 +59,14 @@ module PumaTuner
       def leader_pid = Puma.worker&.last || Process.pid
 
       private
+
+      # Where that fails, as it does where a place is too full, the next process tries it again, and this one is
+      # recorded all the same.
+      def fold_ended
+        @ledgers.fold_ended(bytes_max)
+      rescue SystemCallError
+        nil
+      end
 
       def full_recorder
         return unless GvlClock.available?
@@ -86,11 +94,13 @@ module PumaTuner
         "the clock of threads does not start (#{GvlClock.refusal || "there is no memory for it"})#{cure}"
       end
 
+      # Those that have ended may take together what one that lives may.
+      #
       # @return [Integer, nil] what this process's ledger may take of the place; nil: all that it wants, as where the
       #   place does not tell its size
       def bytes_max
         place_bytes = GvlClock.place_bytes(@ledgers.directory)
-        (place_bytes * PLACE_SHARE / [Puma.workers_count(@server) || 1, 1].max).to_i if place_bytes
+        (place_bytes * PLACE_SHARE / ([Puma.workers_count(@server) || 1, 1].max + 1)).to_i if place_bytes
       end
 
       # The class is there in any app with gems; what is loaded later is not watched.

@@ -155,7 +155,7 @@ module PumaTuner
         true
       rescue SystemCallError
         true
-      rescue => error
+      rescue StandardError, ScriptError => error
         Probe.fault("the pool of threads could not be resized", error)
         @faulty = true
         give_back
@@ -208,7 +208,7 @@ module PumaTuner
         !settled
       rescue SystemCallError
         true
-      rescue => error
+      rescue StandardError, ScriptError => error
         withdraw
         what = @threads ? "the pool of threads keeps #{@threads}" : "nobody can be told of the pool of threads"
         Probe.say("#{what} (#{error.class}: #{error.message})")

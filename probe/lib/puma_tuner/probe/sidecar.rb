@@ -119,7 +119,7 @@ module PumaTuner
           @ledgers = Ledgers.of(directory: ENV["PUMA_TUNER_DIRECTORY"], leader_pid:)
           leader = {leader_pid:, leader: Processes.identity(leader_pid)}
           @supervisors = @makers.filter_map { |name, maker| made(name, maker, leader) }
-        rescue => error
+        rescue StandardError, ScriptError => error
           # Lines without a forecast are told by themselves.
           names = @makers.keys - [Forecasting::NAME]
           Probe.say("the #{names.join(" and the ")} can't run (#{error.class}: #{error.message})") if names.any?
@@ -129,7 +129,7 @@ module PumaTuner
         # A fault in here must not reach the app, which then serves without us.
         def made(name, maker, leader)
           maker.call(@ledgers, leader)
-        rescue => error
+        rescue StandardError, ScriptError => error
           Probe.say("the #{name} can't run (#{error.class}: #{error.message})")
         end
       end

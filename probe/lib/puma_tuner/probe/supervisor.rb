@@ -67,7 +67,7 @@ module PumaTuner
         @began_s = Clock.now_s
         output = spawn
         Thread.new { follow(output) }.tap { |thread| thread.name = "puma_tuner #{@name}" }
-      rescue => error # must not reach whoever serves here
+      rescue StandardError, ScriptError => error # must not reach whoever serves here
         ended("the #{@name}'s process can't be started (#{error.class}: #{error.message})")
       end
 
