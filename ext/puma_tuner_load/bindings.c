@@ -76,6 +76,7 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "connection_wait_count", ULL2NUM(tally->connection_wait_count));
     set(hash, "unanswered_count", ULL2NUM(tally->unanswered_count));
     set(hash, "failed_count", ULL2NUM(tally->failed_count));
+    set(hash, "retried_count", ULL2NUM(tally->retried_count));
     set(hash, "connections_count", ULL2NUM(tally->connections_count));
     set(hash, "in_flight_max", ULL2NUM(tally->in_flight_max));
     set(hash, "settling_ns", ULL2NUM(tally->settling_ns));
@@ -84,6 +85,7 @@ static VALUE tally_hash(const struct tally *tally, uint32_t requests_count)
     set(hash, "dropped_cookies_count", ULL2NUM(tally->dropped_cookies_count));
     set(hash, "elapsed_ns", ULL2NUM(tally->ended_ns - tally->began_ns));
     set(hash, "cpu_ns", ULL2NUM(tally->cpu_ns));
+    set(hash, "stopped", tally->stopped ? Qtrue : Qfalse);
     set(hash, "refused", tally->refused ? Qtrue : Qfalse);
     set(hash, "redirected", tally->redirected ? Qtrue : Qfalse);
     set(hash, "first_failure", tally->first_failure[0] ? rb_utf8_str_new_cstr(tally->first_failure) : Qnil);

@@ -7,6 +7,11 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+/* A server that closes a kept connection just as we send has looked at it a moment before, and found nothing to read.
+ * In between it may lose the GVL, or use up its quota of CPU: that takes 100 ms each. Once it is closed, the kernel
+ * tells us at once, however busy the server is. What breaks later than this was being worked on. */
+#define RETRY_NS 200000000u
+
 static uint64_t name_of(const struct loop *loop, const struct connection *connection)
 {
     return (uint64_t)connection->generation << 32 | index_of(loop, connection);
@@ -25,8 +30,15 @@ static void close_connection(struct loop *loop, struct connection *connection)
 
 static void lost(struct loop *loop, struct connection *connection, const char *what, int error);
 
-/* An event tells when it is there; then the request is sent. */
-static void open_connection(struct loop *loop, struct connection *connection)
+/* A unix socket whose backlog is full says so at once; of TCP the kernel tries again by itself. */
+static void no_room(struct loop *loop, struct connection *connection)
+{
+    close_connection(loop, connection);
+    connection->phase = CONNECTING;
+    if (!load_connect_later(loop, connection)) lost(loop, connection, "no memory", 0);
+}
+
+void load_connect(struct loop *loop, struct connection *connection)
 {
     const struct plan *plan = loop->plan;
     int one = 1;
@@ -41,6 +53,7 @@ static void open_connection(struct loop *loop, struct connection *connection)
     if (connection->fd < 0) return lost(loop, connection, "no socket", errno);
     if (plan->address.ss_family != AF_UNIX) setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     if (connect(connection->fd, (const struct sockaddr *)&plan->address, plan->address_length) && errno != EINPROGRESS) {
+        if (errno == EAGAIN && plan->address.ss_family == AF_UNIX) return no_room(loop, connection);
         return lost(loop, connection, "connecting", errno);
     }
     if (!events_add(&loop->events, connection->fd, name_of(loop, connection), EACH_CHANGE)) lost(loop, connection, EVENTS_BY, errno);
@@ -87,29 +100,29 @@ void load_begin(struct loop *loop, struct connection *connection, struct choice 
     connection->sent_ns = now_ns();
     load_count_lag(loop, connection);
     if (connection->fd < 0) {
-        open_connection(loop, connection);
+        load_connect(loop, connection);
     } else {
         connection->phase = SENDING;
         send_rest(loop, connection);
     }
 }
 
-/* A request got no response. A kept-alive connection may be closed by the server in the very moment we use it: then the
- * request is sent again, once, over a new one, its latency going on. */
+/* A request got no response. A kept-alive connection may be closed by the server in the very moment we use it (see
+ * RETRY_NS): then the request is sent again, once, over a new one, its latency going on. */
 static void lost(struct loop *loop, struct connection *connection, const char *what, int error)
 {
+    uint64_t now = now_ns();
     bool reused = connection->served_count > 0 && connection->response.head_length == 0 && !connection->retried;
-    uint64_t now;
 
     close_connection(loop, connection);
-    if (reused) {
+    if (reused && now < connection->sent_ns + RETRY_NS) {
         connection->retried = true;
-        open_connection(loop, connection);
+        loop->tally->retried_count++;
+        load_connect(loop, connection);
         return;
     }
     load_count_failure(loop, what, error);
     loop->in_flight_count--;
-    now = now_ns();
     load_meet(loop, connection, now);
     load_free_again(loop, connection, now);
 }

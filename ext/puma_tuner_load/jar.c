@@ -174,22 +174,44 @@ bool load_jar_take(struct jar *jar, const char *header, size_t length, const cha
     return over || add(jar, name, value, cookie_path);
 }
 
-size_t load_jar_write(const struct jar *jar, const char *path, size_t path_length, char *to)
+/* The length of the longest path that a cookie for this request has and that is shorter than the limit; 0: none has. */
+static size_t next_shorter(const struct jar *jar, const char *path, size_t path_length, size_t limit)
 {
-    size_t length = 0;
+    size_t longest = 0;
 
     for (size_t at = 0; at < jar->length;) {
         struct cookie cookie = cookie_at(jar, at);
         at += cookie.bytes;
-        if (!applies(cookie.path, path, path_length)) continue;
-        if (to) {
-            char *here = to + length;
-            if (length) memcpy(here, "; ", 2), here += 2;
-            memcpy(here, cookie.name.at, cookie.name.length);
-            here[cookie.name.length] = '=';
-            memcpy(here + cookie.name.length + 1, cookie.value.at, cookie.value.length);
+        if (cookie.path.length >= limit || cookie.path.length <= longest) continue;
+        if (applies(cookie.path, path, path_length)) longest = cookie.path.length;
+    }
+    return longest;
+}
+
+/* "; a=1", behind others; without a `to` only its length. */
+static size_t write_cookie(struct cookie cookie, bool first, char *to)
+{
+    if (to) {
+        if (!first) memcpy(to, "; ", 2), to += 2;
+        memcpy(to, cookie.name.at, cookie.name.length);
+        to[cookie.name.length] = '=';
+        memcpy(to + cookie.name.length + 1, cookie.value.at, cookie.value.length);
+    }
+    return (first ? 0 : 2) + cookie.name.length + 1 + cookie.value.length;
+}
+
+/* Cookies of longer paths come first (section 5.4); in the jar they stand in the order in which they came. */
+size_t load_jar_write(const struct jar *jar, const char *path, size_t path_length, char *to)
+{
+    size_t length = 0, paths = path_length + 1;
+
+    while ((paths = next_shorter(jar, path, path_length, paths))) {
+        for (size_t at = 0; at < jar->length;) {
+            struct cookie cookie = cookie_at(jar, at);
+            at += cookie.bytes;
+            if (cookie.path.length != paths || !applies(cookie.path, path, path_length)) continue;
+            length += write_cookie(cookie, length == 0, to ? to + length : NULL);
         }
-        length += (length ? 2 : 0) + cookie.name.length + 1 + cookie.value.length;
     }
     return length;
 }

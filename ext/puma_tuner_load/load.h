@@ -96,6 +96,7 @@ struct tally {
     uint64_t connection_wait_count;   /* and had to wait for a connection, all of them being busy */
     uint64_t unanswered_count;  /* no response at the end, or not sent for want of a connection */
     uint64_t failed_count;      /* connections refused, reset, or answering what is no HTTP; each cost one request */
+    uint64_t retried_count;     /* requests that were sent once more, see lost in connection.c */
     uint64_t connections_count; /* made in all */
     uint64_t in_flight_max;
     uint64_t settling_ns;       /* closed loop: from the beginning until it was measured; 0: it was stopped before */
@@ -103,6 +104,7 @@ struct tally {
     uint64_t set_up_count;      /* set-up: connections that have gone through all steps */
     uint64_t dropped_cookies_count; /* cookies too large for a jar, or for what was left of it */
     uint64_t began_ns, ended_ns, cpu_ns;
+    bool stopped;               /* the load ended before its time, as somebody wished it */
     bool refused;               /* the load ended before its time, as nobody listened (any more) */
     bool redirected;            /* more than half of the mix was, which nobody meant; the load ends as soon as that is seen */
     char first_failure[128];

@@ -53,6 +53,22 @@ static void think(struct loop *loop, struct connection *connection, uint64_t unt
     }
 }
 
+bool load_connect_later(struct loop *loop, struct connection *connection)
+{
+    if (loop->unconnected.count == 0) loop->connect_ns = now_ns() + BREATH_NS;
+    return ring_push(&loop->unconnected, (struct due){.connection = index_of(loop, connection)});
+}
+
+/* One after the other, until one finds no room again: then none of the others would. */
+static void connect_waiting(struct loop *loop, uint64_t now)
+{
+    if (loop->unconnected.count == 0 || now < loop->connect_ns) return;
+    for (size_t left = loop->unconnected.count; left && loop->unconnected.count == left; left--) {
+        load_connect(loop, &loop->connections[ring_shift(&loop->unconnected).connection]);
+    }
+    loop->connect_ns = now + BREATH_NS;
+}
+
 static void free_in_closed_loop(struct loop *loop, struct connection *connection, uint64_t now)
 {
     uint64_t pause_ns = loop->plan->think_ns;
@@ -150,6 +166,7 @@ static void issue_open(struct loop *loop, uint64_t now)
 /* Sends what is due by now. */
 static void issue(struct loop *loop, uint64_t now)
 {
+    connect_waiting(loop, now);
     if (is_open(loop)) issue_open(loop, now);
     else issue_closed(loop, now);
 }
@@ -180,6 +197,7 @@ static uint64_t next_instant(struct loop *loop, uint64_t now)
     uint64_t at = now + STOP_CHECK_NS;
 
     if (loop->waiting.count && (loop->idle_count || loop->closed_count)) return now;
+    if (loop->unconnected.count) at = earlier(at, loop->connect_ns);
     if (is_open(loop) && loop->next_ns < loop->end_ns) at = earlier(at, loop->next_ns);
     if (loop->thinking.count && now < loop->end_ns) at = earlier(at, ring_first(&loop->thinking)->ns);
     return now < loop->end_ns ? earlier(at, loop->end_ns) : at;
@@ -235,6 +253,7 @@ static void tear_down(struct loop *loop)
     free(loop->closed);
     free(loop->waiting.items);
     free(loop->thinking.items);
+    free(loop->unconnected.items);
     events_close(&loop->events);
 }
 
@@ -272,7 +291,8 @@ static void run(struct loop *loop, const bool *stop)
     uint64_t now, cpu_ns = own_cpu_ns();
 
     begin(loop);
-    for (now = now_ns(); !over(loop, now) && !load_pointless(loop, now) && !__atomic_load_n(stop, __ATOMIC_RELAXED); now = now_ns()) {
+    for (now = now_ns(); !over(loop, now) && !load_pointless(loop, now); now = now_ns()) {
+        if ((loop->tally->stopped = __atomic_load_n(stop, __ATOMIC_RELAXED))) break;
         if (settling(loop) && now >= loop->began_ns + loop->plan->settling_limit_ns) settle(loop, now);
         issue(loop, now);
         set_timer(loop, now_ns());

@@ -10,7 +10,7 @@
 
 /* In an open loop an IDLE connection stands in `idle`, a CLOSED one in `closed`, and no other does. In a closed loop each
  * connection keeps to itself; one that thinks stands in `thinking`, whether it is THINKING or, its server having hung up
- * meanwhile, CLOSED. */
+ * meanwhile, CLOSED. One that is CONNECTING and has no socket stands in `unconnected`. */
 enum phase { CLOSED, CONNECTING, SENDING, RECEIVING, IDLE, THINKING };
 
 struct connection {
@@ -43,6 +43,8 @@ struct loop {
     uint64_t order_at, row;
     struct ring waiting;        /* open loop: due, and no connection free */
     struct ring thinking;       /* closed loop: all think equally long, so first in, first out */
+    struct ring unconnected;    /* have a request, and found no place in the backlog of a unix socket */
+    uint64_t connect_ns;        /* when the first of these tries again */
     uint32_t *idle;             /* open loop: a ring of idle connections, longest idle first */
     size_t idle_first, idle_count;
     uint32_t *closed;           /* open loop: a stack */
@@ -72,6 +74,12 @@ void load_meet(struct loop *loop, struct connection *connection, uint64_t now);
 
 /* loop.c: the server has closed an IDLE connection; its phase is CLOSED. */
 void load_forget_idle(struct loop *loop, struct connection *connection);
+
+/* loop.c: a connection that is CONNECTING and found no room tries again a breath later. False: there is no memory. */
+bool load_connect_later(struct loop *loop, struct connection *connection);
+
+/* connection.c: connects for a request that has begun, which is sent then; an event tells when. */
+void load_connect(struct loop *loop, struct connection *connection);
 
 /* connection.c: begins a request on a connection that is free. */
 void load_begin(struct loop *loop, struct connection *connection, struct choice choice, uint64_t intended_ns, bool waited_for_connection);

@@ -113,6 +113,23 @@ class LoadTest < TunerTest
     end
   end
 
+  test "Ctrl-C while the last responses are waited for is no failure of the load" do
+    hanging = Queue.new
+    Dir.mktmpdir do |folder|
+      out, err = %w[out err].map { |name| File.join(folder, name) }
+      ScriptedServer.serve(->(_, number) { number.zero? ? 200 : (hanging << true) && sleep }) do |server|
+        pid = start_puma_tuner("load", server.url, "--connections", "2", "--duration", "0.2", chdir: folder, out:, err:)
+        wait_until("two requests without a response") { hanging.size == 2 }
+        since_s = monotonic_s
+        wait_until("the end of what is sent") { monotonic_s > since_s + 0.5 }
+        Process.kill(:INT, pid)
+        assert_equal 130, Process.wait2(pid).last.exitstatus
+      end
+      refute_match(/mean nothing/, File.read(err))
+      assert_match(/interrupted; everything it started is stopped/, File.read(err))
+    end
+  end
+
   test "options that can't be understood are named with what would be" do
     {
       [] => /no URL given/, %w[http://example.com] => /this machine only.*--anywhere/, %w[https://127.0.0.1 --anywhere] => /URL without a path/,

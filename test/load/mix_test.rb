@@ -36,6 +36,10 @@ class MixTest < TunerTest
     refute_equal mix(2, 1, 1).order(7), mix(2, 1, 1).order(8)
   end
 
+  test "what is to come ahead comes once, in its order, before the exact mix" do
+    assert_equal [2, 0, *mix(6, 3, 1).order(1)], mix(6, 3, 1).with(ahead: [2, 0]).order(1)
+  end
+
   test "makes no longer blocks than the proportions need" do
     assert_equal mix(2, 1).order(1), mix(1_000, 500).order(1)
     assert_equal [0], mix(30).order(1)

@@ -281,7 +281,17 @@ class NativeTest < TunerTest
       outcome = ScriptedServer.serve(closing) { |server| run_native(server.url, arrivals:, duration_s: 0.5) }
       assert_nil outcome.complaint, arrivals.to_s
       assert_operator outcome.connections_made_count, :>=, outcome.requests_count / 3, arrivals.to_s
+      assert_match(/sent once more over a new connection, .*: [1-9]\d*\z/, outcome.remarks.join, arrivals.to_s)
     end
+  end
+
+  test "a kept connection that breaks while its request is worked on has broken, and the request is not sent again" do
+    worked_on = Queue.new
+    answer = ->(_, number) { number.zero? ? 200 : (worked_on << true) && sleep(0.5) && raise(Errno::EPIPE) }
+    outcome = ScriptedServer.serve(answer) { |server| run_native(server.url, connections_count: 1, duration_s: 0.3) }
+    assert_equal [1, 1, 1], [outcome.socket_errors_count, worked_on.size, outcome.connections_made_count]
+    assert_match(/closed before the response was complete/, outcome.first_failure)
+    assert_empty outcome.remarks
   end
 
   test "answers end where HTTP says so" do
@@ -376,6 +386,23 @@ class NativeTest < TunerTest
     end
   end
 
+  test "a unix socket whose backlog is full is tried again until it has room" do
+    [Load::Arrivals.closed, Load::Arrivals.open(100, kind: "even")].each do |arrivals|
+      Dir.mktmpdir do |folder|
+        path = File.join(folder, "it.sock")
+        server = UNIXServer.new(path)
+        server.listen(1)
+        serving = Thread.new { loop { sleep(0.05) && Thread.new(server.accept) { |socket| answer_all(socket) } } }
+        outcome = run_native("unix://#{path}", connections_count: 10, duration_s: 0.3, arrivals:)
+        assert_nil outcome.complaint
+        assert_equal [0, 0], [outcome.socket_errors_count, outcome.unanswered_count]
+      ensure
+        serving&.kill&.join
+        server&.close
+      end
+    end
+  end
+
   test "finds out on which of its addresses localhost listens" do
     ScriptedServer.serve(->(*) { 200 }) { |server| assert_nil run_native(server.url.sub("127.0.0.1", "localhost"), duration_s: 0.2).complaint }
   end
@@ -420,13 +447,34 @@ class NativeTest < TunerTest
 
   test "what was measured before an interruption is kept where that is wanted" do
     ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) do |server|
-      running = Thread.new { run_native(server.url, duration_s: 30, generator: Load::Native.new(stoppable: true)) }
+      generator = Load::Native.new(stoppable: true)
+      running = Thread.new { run_native(server.url, duration_s: 30, generator:) }
       wait_until("some responses") { server.latencies_ns.size > 50 }
       running.raise(Interrupt)
       outcome = running.value
+      assert_predicate generator, :stopped?
+      assert_nil run_native(server.url, duration_s: 0.1, generator:).complaint
+      refute_predicate generator, :stopped?
       assert_operator outcome.counted_count, :>, 40
       assert_operator outcome.duration_ns, :<, 30_000_000_000
       assert_obeys_littles_law(4, outcome)
+    end
+  end
+
+  test "an interruption while the generator boots is one, and no failure of its own" do
+    before = children
+    ScriptedServer.serve(->(*) { sleep(0.01) && 200 }) do |server|
+      running = Thread.new { run_native(server.url, duration_s: 30, generator: Load::Native.new(stoppable: true)) }
+      running.report_on_exception = false
+      wait_until("the generator's start") { children != before }
+      running.raise(Interrupt)
+      ended = begin
+        running.value
+      rescue Interrupt => interrupt
+        interrupt
+      end
+      # An outcome, where it was quicker.
+      assert_includes [Interrupt, Load::Outcome], ended.class
     end
   end
 

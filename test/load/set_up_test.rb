@@ -147,6 +147,27 @@ class SetUpTest < TunerTest
     assert_match(/the response to line 2 of them \(GET \/b\) has not the text that has: names/, failure("setup GET /a\nsetup GET /b has:Welcome\nGET /page") { 200 })
   end
 
+  test "fewer rows than connections are remarked, where set-up lines take values from them" do
+    {["/in?{{user}}", 3] => /\Athe data file has fewer rows \(2\) than there are connections \(3\), so several of these are the same user/,
+     ["/in?{{user}}", 2] => /\A\z/, ["/in", 3] => /\A\z/}.each do |(path, connections_count), said|
+      _, outcome = sent("setup GET #{path}\nGET /page?{{user}}", data: "user\nada\ngrace\n", connections_count:, duration_s: 0.02) { 200 }
+      assert_match said, outcome.remarks.join
+    end
+  end
+
+  test "an interruption while clients are set up is one, and no set-up that failed" do
+    asked = Queue.new
+    generator = Load::Native.new(stoppable: true)
+    ScriptedServer.serve(->(*) { (asked << true) && sleep }) do |server|
+      ready = traffic("setup GET /in\nGET /").with(generator:)
+      running = Thread.new { ready.send_to(server.url, duration_s: 1) }
+      running.report_on_exception = false
+      wait_until("the set-up") { asked.size.positive? }
+      running.raise(Interrupt)
+      assert_raises(Interrupt) { running.value }
+    end
+  end
+
   test "a server that is not there, or hangs up, is no measurement" do
     assert_match(/the set-up lines failed.*closed before the response was complete/, failure("setup GET /a\nGET /page") { raise Errno::EPIPE })
     url = "http://127.0.0.1:#{refusing_port}"
@@ -201,10 +222,11 @@ class SetUpTest < TunerTest
 
   test "cookies are kept as RFC 6265 says, but for whom they are for" do
     cases = {
-      ["a=1"] => "a=1", ["a=1; path=/", "b=2; Path=/shop"] => "a=1; b=2", ["a=1; path=/", "a=2; path=/"] => "a=2",
+      ["a=1"] => "a=1", ["a=1; path=/", "b=2; Path=/shop"] => "b=2; a=1", ["a=1; path=/", "a=2; path=/"] => "a=2",
+      ["b=2; path=/shop", "a=1; path=/"] => "b=2; a=1", ["b=2; path=/", "a=1; path=/"] => "b=2; a=1",
       [" a = 1 2 ;HttpOnly; Secure; Domain=example.org; SameSite=Strict; path=/"] => "a=1 2", ["a=x=y; path=/"] => "a=x=y", [%(a="q"; path=/)] => %(a="q"),
       ["a=; path=/"] => "a=", ["=1; path=/"] => nil, ["nothing; path=/"] => nil, [";"] => nil, [""] => nil,
-      ["a=1; path=/admin"] => nil, ["a=1; path=/sh"] => nil, ["a=1; path=/shop/cart"] => "a=1", ["a=1; path=relative"] => "a=1", ["a=1; path=/", "a=2; path=/shop"] => "a=1; a=2",
+      ["a=1; path=/admin"] => nil, ["a=1; path=/sh"] => nil, ["a=1; path=/shop/cart"] => "a=1", ["a=1; path=relative"] => "a=1", ["a=1; path=/", "a=2; path=/shop"] => "a=2; a=1",
       ["a=1; path=/; Max-Age=60"] => "a=1", ["a=1; path=/", "a=; path=/; max-age=0"] => nil, ["a=1; path=/", "a=; path=/; Max-Age=-1"] => nil,
       ["a=1; path=/", "a=; path=/; expires=Thu, 01 Jan 1970 00:00:00 GMT"] => nil, ["a=1; path=/", "a=; path=/; expires=Thu, 01-Jan-1970 00:00:00 GMT"] => nil,
       ["a=1; path=/; expires=Fri, 31 Dec 9999 23:59:59 GMT"] => "a=1", ["a=1; path=/; expires=whenever"] => "a=1",

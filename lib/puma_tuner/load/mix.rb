@@ -6,7 +6,8 @@ module PumaTuner
     #
     # data: DataFile whose values stand for {{names}} in requests, or nil
     # set_up: Requests that each client sends once, in this order, before all others; none, and clients keep nothing
-    Mix = Data.define(:requests, :data, :set_up) do
+    # ahead: places of requests that come once before the exact mix, as for a server that is to be warm for each of them
+    Mix = Data.define(:requests, :data, :set_up, :ahead) do
       # @param path [String] of a request file: docs/reference/requests.md
       # @param data_path [String, nil] of a data file, where requests have {{names}}
       # @return [Mix]
@@ -30,8 +31,8 @@ module PumaTuner
         new(requests: paths.map { |path| Request.new(path:) })
       end
 
-      def initialize(requests:, data: nil, set_up: [])
-        super(requests: requests.dup.freeze, data:, set_up: set_up.dup.freeze)
+      def initialize(requests:, data: nil, set_up: [], ahead: [])
+        super(requests: requests.dup.freeze, data:, set_up: set_up.dup.freeze, ahead: ahead.dup.freeze)
       end
 
       # A block has at least so many requests. In one of 20 a slow request comes once, so that slow ones hardly ever
@@ -49,7 +50,7 @@ module PumaTuner
         divisor = requests.map(&:weight).inject(:gcd)
         mix = requests.each_with_index.flat_map { |request, index| [index] * (request.weight / divisor) }
         block = mix * self.class::LEAST_BLOCK_COUNT.fdiv(mix.size).ceil
-        Array.new((1_000.0 / block.size).ceil) { block.shuffle(random:) }.flatten
+        [*ahead, *Array.new((1_000.0 / block.size).ceil) { block.shuffle(random:) }.flatten]
       end
 
       # @return [Boolean] whether any request has values of a data file

@@ -91,6 +91,7 @@ module PumaTuner
         @drain_limit_s = drain_limit_s
         @settling_limit_s = settling_limit_s
         @stoppable = stoppable
+        @stopped = false
       end
 
       def why_not = self.class.why_not
@@ -100,6 +101,10 @@ module PumaTuner
       def adds_up? = true
 
       def sets_up? = true
+
+      # @api private
+      # @return [Boolean] whether an Interrupt has ended the last load before its time
+      def stopped? = @stopped
 
       private
 
@@ -123,7 +128,7 @@ module PumaTuner
         ensure_open_files(connections_count)
         SetUp.new(mix:, url_base:, connections_count:, seed:).call do |plan, limit_s|
           figures({**plan, settling_limit_ns: 0, drain_ns: 0, drain_limit_ns: 0, raw_path: nil, core: @core},
-            limit_s + ENDING_LIMIT_S)
+            limit_s + ENDING_LIMIT_S).tap { raise Interrupt if stopped? }
         end
       end
 
@@ -140,11 +145,13 @@ module PumaTuner
       def figures(plan, limit_s)
         extension = $LOADED_FEATURES.find { |path| path.end_with?("/puma_tuner_load.#{RbConfig::CONFIG["DLEXT"]}") }
         command = [RbConfig.ruby, "--disable-gems", "-I", LIBRARY_PATH, "-rpuma_tuner", "-r", extension, "-e", CHILD]
+        interrupted = false
         output, status = Host::Child.output_of([{"RUBYOPT" => nil}, *command], limit_s:, input: Marshal.dump(plan),
-          stop_signal: (:INT if @stoppable))
+          stop_signal: (:INT if @stoppable)) { interrupted = true }
         raise LoadToolFailed, "the load generator did not end within #{limit_s} s and was stopped" unless output
-        JSON.parse(output.lines.last.to_s, symbolize_names: true)
+        JSON.parse(output.lines.last.to_s, symbolize_names: true).tap { |figures| @stopped = figures[:stopped] }
       rescue JSON::ParserError
+        raise Interrupt if interrupted # it was still booting
         raise LoadToolFailed, "the load generator gave no figures (#{status.to_s.sub(/\Apid \d+ /, "")}). " \
           "It said:\n#{output.lines.first(5).map { |line| "  | #{line}" }.join}"
       end

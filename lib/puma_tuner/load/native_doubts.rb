@@ -17,7 +17,7 @@ module PumaTuner
       # @param url_base [String]
       def initialize(figures, mix:, url_base:)
         @figures = figures
-        @set_up = mix.set_up.any?
+        @session = Session.new(mix) if mix.set_up.any?
         @requests = mix.requests.zip(figures[:requests])
         @url_base = url_base
       end
@@ -52,9 +52,27 @@ module PumaTuner
       end
 
       # @return [Array<String>]
-      def remarks = [alike, (redirected_in_part unless @figures[:redirected]), dropped_cookies].compact
+      def remarks
+        [alike, (redirected_in_part unless @figures[:redirected]), dropped_cookies, retried, shared_rows].compact
+      end
 
       private
+
+      # What the server had begun of them it has done twice.
+      def retried
+        count = @figures[:retried_count]
+        return unless count.positive?
+        "requests that were sent once more over a new connection, as the kept one ended right after they were sent, " \
+          "without a response: #{count}"
+      end
+
+      def shared_rows
+        rows_count = @session&.rows_count
+        clients_count = @figures[:clients].to_a.size
+        return unless rows_count && rows_count < clients_count
+        "the data file has fewer rows (#{rows_count}) than there are connections (#{clients_count}), so several of " \
+          "these are the same user: add rows, or send by fewer --connections"
+      end
 
       def dropped_cookies
         count = @figures[:dropped_cookies_count]
@@ -96,7 +114,7 @@ module PumaTuner
         if redirected.all? { |_, figures| figures[:location].to_s.start_with?("https:") }
           return "To an app that wants TLS, send header:X-Forwarded-Proto=https in a request file"
         end
-        if @set_up
+        if @session
           return "Is the sign-in of the set-up lines right? A page behind it with has:TEXT, as their last, tells"
         end
         "Behind a login, sign in with setup lines, or send a session cookie (header:Cookie=…), in a request file"

@@ -24,6 +24,11 @@ module PumaTuner
       # @param name [String]
       def picked?(name) = @picked.include?(name)
 
+      # @return [Integer, nil] of the data file, that clients take their values from; nil where they take none
+      def rows_count = (@mix.data.rows.size if @columns.any?)
+
+      # With fewer rows than clients, several have the same.
+      #
       # @param count [Integer] of clients
       # @param seed [Integer]
       # @return [Array<Array(String, Array<String>)>] of each client: cookies, as a jar has them, and values

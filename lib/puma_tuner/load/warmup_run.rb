@@ -5,14 +5,15 @@ module PumaTuner
     # The record of how a server's processes were warmed up, window by window.
     #
     # steady: whether CPU and garbage collection per request were flat, and
-    #   neither compiled code nor heap grew, over the last windows
-    # reason: what still moved, when it was not
+    #   neither compiled code nor heap grew, over the last windows, and next to nothing of the mix was new to it
+    # reason: what still moved, or was still new, when it was not
     # cpu_per_request_ns: of each window; nil entries where unknown
     Warmup = Document.define(:steady, :reason, :windows_count, :duration_ns, :requests_count, :cpu_per_request_ns)
 
     # Sends load until the server has settled, window by window: CPU and garbage
     # collection per request are flat, YJIT has stopped compiling, the heap has stopped
-    # growing. What never settles is measured all the same, and said to be "not steady".
+    # growing, and next to nothing of what is sent is new to it. What never settles is
+    # measured all the same, and said to be "not steady".
     class WarmupRun
       # So many last windows must agree.
       WINDOWS_COUNT = 3
@@ -32,30 +33,42 @@ module PumaTuner
       COMPILED_GROWTH_RATIO = 0.01
       HEAP_GROWTH_RATIO = 0.03
 
-      # The figures of one window; nil: unknown. compiled_count and what follows: Probe::Gauges at its end, of all
-      # processes together.
-      Window = Data.define(:requests_count, :cpu_per_request_ns, :gc_per_request_ns, :compiled_count, :heap_pages_count,
-        :live_count, :gc_count) do
+      # Requests of the mix to which there was no response yet may make up so much of what is sent, and are cold then.
+      # Each window begins with those that are left, the most frequent first: few windows do for a mix of many equal
+      # requests, and rare ones keep nothing waiting.
+      COLD_RATIO = 0.05
+
+      # The turns of a trial have the seeds from the traffic's own on; those of windows are apart from them.
+      SEED_DISTANCE = 1_000
+
+      # The figures of one window; nil: unknown. answered: places in the mix of requests to which there were responses;
+      # compiled_count and what follows: Probe::Gauges at its end, of all processes together.
+      Window = Data.define(:requests_count, :answered, :cpu_per_request_ns, :gc_per_request_ns, :compiled_count,
+        :heap_pages_count, :live_count, :gc_count) do
         # @param before [Host::Readings]
         # @param after [Host::Readings]
-        # @param requests_count [Integer] answered in between
-        def self.between(before, after, requests_count)
+        # @param outcome [Outcome] of the load in between
+        def self.between(before, after, outcome)
           spent = after - before
+          requests_count = outcome.requests_count
           per_request = ->(amount) { amount.fdiv(requests_count) if amount && requests_count.positive? }
-          new(requests_count:, cpu_per_request_ns: per_request.call(spent.cpu_ns),
-            gc_per_request_ns: per_request.call(spent.gc_ns),
+          new(requests_count:, answered: outcome.body_bytes_ranges&.filter_map&.with_index { |range, at| at if range },
+            cpu_per_request_ns: per_request.call(spent.cpu_ns), gc_per_request_ns: per_request.call(spent.gc_ns),
             **%i[compiled_count heap_pages_count live_count gc_count].to_h { |gauge| [gauge, after.total(gauge)] })
         end
       end
 
+      # @param traffic [Traffic] that is to find the server warm
       # @param window_s [Numeric]
       # @param limit_s [Numeric]
       # @yield sends load for a window
+      # @yieldparam traffic [Traffic] the same, in an order of this window's own
       # @yieldparam window_s [Numeric]
       # @yieldparam first [Boolean] whether it is the first window, in which a
       #   cold app may take long for its first response
       # @yieldreturn [Window]
-      def initialize(window_s:, limit_s:, &send_window)
+      def initialize(traffic:, window_s:, limit_s:, &send_window)
+        @traffic = traffic
         @window_s = window_s
         @limit_s = limit_s
         @send_window = send_window
@@ -66,11 +79,11 @@ module PumaTuner
         began_s = Clock.now_s
         windows = []
         loop do
-          windows << @send_window.call(@window_s, windows.empty?)
-          return warmup(windows, began_s, nil) if windows.size >= WINDOWS_COUNT && self.class.moving(windows).empty?
-          if Clock.now_s - began_s + @window_s > @limit_s && windows.size >= WINDOWS_COUNT
-            return warmup(windows, began_s, self.class.moving(windows).join(", "))
-          end
+          windows << @send_window.call(traffic(windows), @window_s, windows.empty?)
+          next if windows.size < WINDOWS_COUNT
+          reasons = unsettled(windows)
+          return warmup(windows, began_s, nil) if reasons.empty?
+          return warmup(windows, began_s, reasons.join(", and ")) if Clock.now_s - began_s + @window_s > @limit_s
         end
       end
 
@@ -120,8 +133,33 @@ module PumaTuner
 
       private
 
+      # With one order for all, a slow app would be sent the first requests of it in each window, and no others.
+      def traffic(windows)
+        requests = @traffic.mix.requests
+        ahead = cold(windows).sort_by { |place| [-requests[place].weight, place] }
+        @traffic.with(seed: @traffic.seed + SEED_DISTANCE + windows.size, mix: @traffic.mix.with(ahead:))
+      end
+
+      # @return [Array<Integer>] places in the mix of requests to which there was no response yet; none where the
+      #   generator does not tell
+      def cold(windows)
+        return [] unless windows.all?(&:answered)
+        @traffic.mix.requests.each_index.to_a - windows.flat_map(&:answered)
+      end
+
+      # @return [Array<String>] why the server is not warm yet, clauses
+      def unsettled(windows)
+        moving = self.class.moving(windows)
+        weights = @traffic.mix.requests.map(&:weight)
+        cold_ratio = weights.values_at(*cold(windows)).sum.fdiv(weights.sum)
+        [
+          ("#{moving.join(", ")} had not settled" if moving.any?),
+          ("#{Units.percent(cold_ratio)} of the mix had had no response" if cold_ratio > COLD_RATIO)
+        ].compact
+      end
+
       def warmup(windows, began_s, reason)
-        Warmup.new(steady: reason.nil?, reason: reason && "#{reason} had not settled after #{windows.size} windows",
+        Warmup.new(steady: reason.nil?, reason: reason && "#{reason} after #{windows.size} windows",
           windows_count: windows.size, duration_ns: ((Clock.now_s - began_s) * Units::NS_PER_S).round,
           requests_count: windows.sum(&:requests_count),
           cpu_per_request_ns: windows.map { |window| window.cpu_per_request_ns&.round })

@@ -145,7 +145,7 @@ module PumaTuner
       def warm_up(server, traffic)
         meter = Host::SignalQuery.new(server.directory)
         window_s = @times.warmup_s.fdiv(Load::WarmupRun::WINDOWS_COUNT)
-        Load::WarmupRun.new(window_s:, limit_s: @times.warmup_limit_s) { |window_s, first|
+        Load::WarmupRun.new(traffic:, window_s:, limit_s: @times.warmup_limit_s) { |traffic, window_s, first|
           before = Host::Readings.take(server, meter)
           # Wrong responses are found at once, or by the load that counts. In
           # between, a slow app may have no response in so short a window.
@@ -155,7 +155,7 @@ module PumaTuner
           else
             traffic.send_to(server.url, duration_s: window_s)
           end
-          Load::WarmupRun::Window.between(before, Host::Readings.take(server, meter), outcome.requests_count)
+          Load::WarmupRun::Window.between(before, Host::Readings.take(server, meter), outcome)
         }.call
       end
 

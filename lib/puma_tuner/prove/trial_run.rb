@@ -30,8 +30,8 @@ module PumaTuner
       def warm_up
         @traffic = @traffic.set_up(@server.url)
         @curve = MemoryCurve.new(@server)
-        @warmup = Load::WarmupRun.new(window_s: @times.warmup_window_s, limit_s: @times.warmup_limit_s,
-          &method(:window)).call
+        @warmup = Load::WarmupRun.new(traffic: @traffic, window_s: @times.warmup_window_s,
+          limit_s: @times.warmup_limit_s, &method(:window)).call
         @pids = @server.pids
         @server.find_services
       end
@@ -65,17 +65,17 @@ module PumaTuner
 
       private
 
-      def window(seconds, first)
+      def window(traffic, seconds, first)
         before = Host::Readings.take(@server, @meter)
         outcome = @curve.during do
           if first
-            Load::FirstResponse.of(@traffic, @server.url, duration_s: seconds)
+            Load::FirstResponse.of(traffic, @server.url, duration_s: seconds)
           else
-            @traffic.send_to(@server.url, duration_s: seconds)
+            traffic.send_to(@server.url, duration_s: seconds)
           end
         end
         ensure_answered(outcome)
-        Load::WarmupRun::Window.between(before, Host::Readings.take(@server, @meter), outcome.requests_count)
+        Load::WarmupRun::Window.between(before, Host::Readings.take(@server, @meter), outcome)
       end
 
       # It is no use to go on with a server that does not answer at all.

@@ -41,7 +41,7 @@ module PumaTuner
         end
         outcome = outcome.held_against(slo)
         Output.write(outcome, out:, err:, path: output)
-        finish(outcome, duration)
+        finish(outcome, stopped: traffic.generator.stopped?)
         raise Exit.new(1) unless outcome.attainments.all?(&:met?)
       end
 
@@ -60,17 +60,11 @@ module PumaTuner
       end
 
       # Stopped early, the last requests had no chance to be answered.
-      def finish(outcome, duration_s)
-        exit(130) if stopped?(outcome, duration_s)
+      def finish(outcome, stopped:)
+        exit(130) if stopped
         return unless outcome.complaint
         err.puts("puma_tuner: these figures mean nothing: #{outcome.complaint}")
         raise Exit.new(3)
-      end
-
-      def stopped?(outcome, duration_s)
-        return false if outcome.refused
-        never_settled = outcome.unmet_count && !outcome.settling_ns
-        outcome.duration_ns < duration_s * Units::NS_PER_S * 0.999 || never_settled
       end
     end
   end
