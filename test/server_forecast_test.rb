@@ -118,6 +118,22 @@ class ServerForecastMemoryTest < TunerTest
     assert_equal [nil, "pool"], [found.topology, found.why_not]
   end
 
+  # @param order [Array<Integer>] two locks
+  def taking(*order)
+    one, other = order.map { |id| id * 1e-6 }
+    trace("held", 1, "acquire", one, "io", 5, "acquire", other, "io", 5, "release", other, "release", one, "held", 1)
+  end
+
+  test "a simulation of what was recorded that ends in a deadlock is no failure, and recommends nothing" do
+    locks = [1, 2].map do |id|
+      Probe::LockObservation.new(id:, kind: "mutex", class_name: "Thread::Mutex", place: "app.rb:#{id}", size: 1, threads_count: 5,
+        holds_count: 100, hold_ns: 800 * MS, waits_count: 3, wait_ns: 3 * MS)
+    end
+    served = observation(endpoints: [endpoint_observation(traces: [taking(1, 2), taking(2, 1)] * 60)]).with(command: nil, locks:)
+    found = PumaTuner::ServerForecast.new(leader_pid: Process.pid, leader: "", directory: @folder).recommendation { served }
+    assert_equal [nil, "not_reproduced"], [found.topology, found.why_not]
+  end
+
   test "forecasts that missed before have wider intervals" do
     spread = -> { recommendation.ratio.then { |_, low, high| high / low } }
     before = spread.call

@@ -45,6 +45,14 @@ class SituationTest < TunerTest
     assert_nil(situation { |_| raise UsageError, "there is no endpoint" }.effect(what_if: ["io(db, GET /)*0.1"]))
   end
 
+  test "a change overloads a server that bears its load today, and has no steady state with it" do
+    unsteady = forecast("1x5", 100).with(unsteady: "the queue grows")
+    assert situation { |_| unsteady }.overloads?(affinity: true)
+    refute situation { |_| forecast("1x5", 100) }.overloads?(affinity: true)
+    refute situation(today: unsteady) { |_| unsteady }.overloads?(affinity: true)
+    refute situation.overloads?(affinity: true), "nothing can be forecast"
+  end
+
   test "shares are of the time with a thread" do
     budget = Probe::Budget.zero.with(wall_ns: 1_000, queue_ns: 500, db_ns: 250)
     situation = situation(observation: observation.with(budget:))

@@ -81,6 +81,13 @@ class CostFitTest < TunerTest
     assert_in_delta 1 / 1.125, between.cpu_ratio(topology("2x1"))
   end
 
+  test "what cores cost that share is taken out by the machine that was recorded, whatever machine is assumed" do
+    recorded, fewer = machine(cores_count: 2, effective_cores: [1.0, 1.6]), machine(cores_count: 1, effective_cores: [1.0])
+    app = workload(endpoints: [endpoint_demand(demand([9]))]).with(costs: [cost("2x1", 9, busy_cores: 1.5)])
+    there = [recorded, fewer].map { |on| app.at(topology("1x1"), on, recorded_on: recorded).endpoints.first }
+    assert_equal [8 * MS] * 2, there.map(&:mean_held_ns)
+  end
+
   test "a workload at a setting has the CPU and garbage collection of that setting, and its waits" do
     endpoint = endpoint_demand(demand([6, 4], [5], gc_ms: 2))
     costs = [cost("1x1", 8, gc_ms: 2), cost("2x1", 4, gc_ms: 1)]
@@ -116,6 +123,14 @@ class CostFitTest < TunerTest
     {["2x3", 200] => 1.0, ["2x3", 120] => 1.2, ["2x3", 160] => 1.1, ["2x3", 20] => 1.3, ["3x3", 200] => 1.17, ["1x3", 100] => 1.0}.each do |(text, rate_per_s), ratio|
       assert_in_delta ratio, one.part_load_ratio(topology(text), rate_per_s), 0.005, "#{text} at #{rate_per_s}/s"
     end
+  end
+
+  test "how idle the recorded cores were is told by the machine that was recorded, whatever machine is assumed" do
+    full, part = cost("2x3", 10, busy_cores: 2.0, requests_per_s: 200), cost("2x3", 12, busy_cores: 1.2, requests_per_s: 100)
+    recorded, fewer = machine(cores_count: 2, effective_cores: [1.0, 2.0]), machine(cores_count: 1, effective_cores: [1.0])
+    one = Model::CostFit.new([full], fewer, part_load: part, recorded_on: recorded)
+    # At 60/s the one core is as idle as the two were at 120/s.
+    assert_equal([1.2, 1.0], [60, 200].map { |rate_per_s| one.part_load_ratio(topology("1x3"), rate_per_s) })
   end
 
   test "where the cores were as idle under the closed loop, part load tells nothing" do

@@ -81,7 +81,8 @@ class CapacityTest < TunerTest
     never = search(Model::Arrivals.open(30), "99% < 1ms")
     assert_equal [nil, nil], [never.scenario, never.forecast]
     assert_in_delta 46 * MS, never.miss.latency_ns.value, MS
-    assert_operator never.failed_scenario.arrivals.rate_per_s, :<, 0.02
+    # The formula's bound is 50/s: at a thousandth of it requests hardly ever meet.
+    assert_includes 0.05..0.1, never.failed_scenario.arrivals.rate_per_s
     always = search(Model::Arrivals.closed(5), "99% < 1000000ms")
     assert_nil always.failed_scenario
     assert_operator always.scenario.arrivals.connections_count, :>, 5_000

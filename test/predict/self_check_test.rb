@@ -49,6 +49,47 @@ class SelfCheckTest < TunerTest
     assert_empty check.off
   end
 
+  test "a recording is held against as many simulations as are usual, however few are asked for" do
+    check = sweep_of(varied_workload, *cpu_recordings, seeds_count: 2).self_check
+    counts = check.settings.flat_map(&:figures).map { |figure| figure.simulated.samples_count }
+    assert_equal [Predict::Sweeper::DEFAULT_SEEDS_COUNT], counts.uniq
+    assert_equal %w[1x8], check.off.map { |setting| setting.scenario.topology.to_s }
+  end
+
+  # Requests that take two locks in opposite orders: one thread never waits for itself.
+  def opposite_orders
+    wait_kinds = %w[acquire db acquire db release release]
+    demands = [[0, 1], [1, 0]].map { |one, other| demand([1] * 7, [one, 2, other, 2, other, one], wait_kinds:) }
+    workload(endpoints: [endpoint_demand(*demands)], kinds_of_locks: %w[mutex mutex], observed_topology: topology("1x8"))
+  end
+
+  # With eight threads it served, too: they happened never to take the locks at the same time.
+  def opposite_recordings = %w[1x8 1x1].map { |text| recording(opposite_orders, "1x1").with(topology: topology(text)) }
+
+  test "a recorded setting whose simulation ends in a deadlock is told, with the locks, and the others are held against theirs" do
+    sweep = sweep_of(opposite_orders, *opposite_recordings, texts: %w[1x1 1x8])
+    assert_equal %w[1x8], sweep.self_check.off.map { |setting| setting.scenario.topology.to_s }
+    deadlock = "requests that hold locks wait for each other's forever (a deadlock): lock 0 and lock 1"
+    told = sentences(sweep.self_check)
+    assert_match(/ at 1x8 with 10 connections: 0\.00 requests\/s simulated, \d+\.?\d* recorded \(-100%\)\. /, told.first)
+    assert_operator told.first, :end_with?, "Likely cause: #{deadlock}."
+    assert_equal 1, told.size, "no interval is wider"
+    assert_equal [deadlock, nil], %w[1x8 1x1].map { |text| in_words(sweep.at(topology(text)).unsteady) }
+    assert_equal sweep.self_check, Document.parse(Document.dump(sweep), "sweep.json", [:sweep]).self_check
+  end
+
+  test "nothing is recommended by a model in which what served ends in a deadlock" do
+    [workload.arrivals, Model::Arrivals.open(20)].each do |arrivals|
+      app = opposite_orders.with(recorded: opposite_recordings)
+      sweeper = Predict::Sweeper.new(workload: app, machine: machine(cores_count: 4), seed: 1, requests_count: 500)
+      sweep = sweeper.call(%w[1x1 1x2 1x8].map { |text| scenario(text, arrivals) })
+      list = Advise::Advisor.new.call(app, sweep, sweeper:)
+      assert_nil list.recommendation
+      assert_equal :measure_first, list.advice.first.title.kind
+      assert_match(/1x8 .*throughput -100% \(.*lock 0 and lock 1\)\.\z/, told(list.advice.first).evidence.first)
+    end
+  end
+
   test "without anything that was recorded there is nothing to be held against" do
     assert_nil sweep_of(varied_workload).self_check
   end

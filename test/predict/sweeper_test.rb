@@ -141,4 +141,21 @@ class SweeperTest < TunerTest
     assert_equal today, sweeper.alternative, "what was assumed is forgotten"
     assert_predicate sweeper.alternative(affinity: true).scenario, :affinity
   end
+
+  test "on fewer cores a request takes the CPU that it has to itself, whatever the recorded cores cost each other" do
+    seen = Model::Cost.new(topology: topology("2x1"), cpu_ns: 9 * MS, gc_ns: 0, long_gc_ratio: 0.0, long_gcs_ns: [], io_ns: 0,
+      releases_count: 0, switches_count: 0, busy_cores: 1.5)
+    app = workload(endpoints: [endpoint_demand(demand([9]))], connections_count: 1, observed_topology: topology("1x1"), costs: [seen])
+    sweeper = sweeper(of: app, on: machine(cores_count: 2, effective_cores: [1.0, 1.6]))
+    assert_in_epsilon 125, sweeper.alternative.throughput_per_s.value, 0.01
+    assert_in_epsilon 125, sweeper.alternative(what_if: ["cores=1"]).throughput_per_s.value, 0.01
+  end
+
+  test "a goal of an endpoint to which no request goes any more is a mistake" do
+    endpoints = %w[/articles /search].map { |name| endpoint_demand(*[demand([1])] * 100, name:, weight_ratio: 0.5) }
+    without = Predict::WhatIf.parse(["weight(/search)*0"]).apply(workload(endpoints:), machine).first
+    goals = %w[/articles /search].map { |name| [Goal.read("#{name}: 90% < 50ms")] }
+    sweeper(of: without, goals: goals.first)
+    assert_match(/no request goes to \/search/, assert_raises(UsageError) { sweeper(of: without, goals: goals.last) }.message)
+  end
 end

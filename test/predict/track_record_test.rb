@@ -107,6 +107,11 @@ class TrackRecordTest < TunerTest
     assert_empty Predict::Check.all(made, {"throughput" => estimate(0.0)})
   end
 
+  test "of an open loop the throughput is no check, as it is the load's own rate" do
+    seen = {"throughput" => estimate(100.0), "p99" => estimate(90.0 * MS)}
+    assert_equal %w[p99], Predict::Check.all(forecast("1x5", 100.0, arrivals: Model::Arrivals.open(100)), seen).map(&:metric)
+  end
+
   # @return [String]
   def key(endpoint_names, command: "puma", folder: "shop", environment: "production")
     server = observation.server.with(rack_environment: environment)

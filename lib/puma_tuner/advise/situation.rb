@@ -131,6 +131,9 @@ module PumaTuner
             .transform_values { |name| sweep.ratio(forecast, today, name) })
       end
 
+      # @return [Boolean] whether these changes leave no steady state where today's setting has one
+      def overloads?(**changes) = today.steady? && alternative(**changes)&.steady? == false
+
       # @param factor [Float]
       # @param forecasts [Array<Predict::Forecast>] of the sweep
       # @return [Predict::Sweep, nil] the same settings, and today's, under a load that is so many times as heavy; nil

@@ -66,14 +66,16 @@ module PumaTuner
       def nearest(choice)
         cells = choice.affordable
         return {nearest: choice.in_order_of_price(choice.cells).first} if cells.empty?
-        cells = cells.map { |cell| @forecaster.call(cell.scenario.at_rate(LEAST_RATE_PER_S)) } if cells.none?(&:steady?)
+        cells = cells.map { |cell| @forecaster.call(hardly_loaded(cell)) } if cells.none?(&:steady?)
         found = cells.min_by { |cell| cell.miss(@constraints.goals)&.excess_ratio || 0 }
         {nearest: found, miss: found.miss(@constraints.goals)}
       end
 
-      # Requests that hardly ever meet.
-      LEAST_RATE_PER_S = 0.01
-      private_constant :LEAST_RATE_PER_S
+      # The same setting where requests hardly ever meet.
+      def hardly_loaded(cell)
+        rate_per_s = cell.closed_forms.bound_per_s * Predict::CapacitySearch::LEAST_BOUND_RATIO
+        cell.scenario.at_rate([rate_per_s, Predict::CapacitySearch::RATES_PER_S.begin].max)
+      end
 
       # A master starts a new worker for one that has gone, which takes as long as the app takes to boot; meanwhile the
       # others have the whole load. A single process that has gone leaves nobody.

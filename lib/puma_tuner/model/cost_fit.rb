@@ -26,11 +26,13 @@ module PumaTuner
       BEYOND_FACTOR_MAX = 1.5
 
       # @param costs [Array<Cost>] of the recordings; the first is the one whose requests are replayed
-      # @param machine [Machine]
+      # @param machine [Machine] that settings are fitted for
       # @param part_load [Cost, nil] at the first one's setting
-      def initialize(costs, machine, part_load: nil)
+      # @param recorded_on [Machine] where the costs were seen, which is another one where something is assumed of it
+      def initialize(costs, machine, part_load: nil, recorded_on: machine)
         @own = costs.first
         @machine = machine
+        @recorded_on = recorded_on
         @costs = costs.map { |cost| undisturbed(cost) }
         @part_load = part_load
       end
@@ -73,7 +75,7 @@ module PumaTuner
         seen = busy_ratio(@own.topology, @own.busy_cores) - busy_ratio(@part_load.topology, @part_load.busy_cores)
         return 1.0 if seen < LEAST_DIFFERENCE_RATIO
         expected_cores = @own.busy_cores * rate_per_s / @own.requests_per_s
-        idle = busy_ratio(@own.topology, @own.busy_cores) - busy_ratio(topology, expected_cores)
+        idle = busy_ratio(@own.topology, @own.busy_cores) - busy_ratio(topology, expected_cores, @machine)
         (1 + (seen_ratio - 1) * (idle / seen).clamp(0, BEYOND_FACTOR_MAX)).round(2)
       end
 
@@ -151,8 +153,8 @@ module PumaTuner
       private
 
       # @return [Float] how much of the time the cores that its workers can use are busy
-      def busy_ratio(topology, busy_cores)
-        [busy_cores / [topology.workers_count, @machine.cores_count].min, 1.0].min
+      def busy_ratio(topology, busy_cores, machine = @recorded_on)
+        [busy_cores / [topology.workers_count, machine.cores_count].min, 1.0].min
       end
 
       # @return [Float] CPU of a request at part load over that under the closed loop, switches aside
@@ -233,9 +235,9 @@ module PumaTuner
       # @return [Float] how much more CPU time the same work takes beside so many busy cores
       def slower_ratio(busy_cores)
         below = [busy_cores.floor, 1].max
-        above = [below + 1, @machine.effective_cores.size].min
+        above = [below + 1, @recorded_on.effective_cores.size].min
         return 1.0 if busy_cores <= 1 || above <= below
-        slow = [below, above].map { |count| count / @machine.effective_cores[count - 1] }
+        slow = [below, above].map { |count| count / @recorded_on.effective_cores[count - 1] }
         slow.first + (slow.last - slow.first) * [busy_cores - below, 1].min
       end
     end

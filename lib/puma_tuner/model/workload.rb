@@ -180,19 +180,21 @@ module PumaTuner
       # @param topology [Topology]
       # @param machine [Machine]
       # @param arrivals [Arrivals]
+      # @param recorded_on [Machine] where it was recorded
       # @return [Float] by how much more CPU a request takes there than where the cores always have work, see CostFit
-      def part_load_ratio(topology, machine, arrivals)
+      def part_load_ratio(topology, machine, arrivals, recorded_on: machine)
         return 1.0 unless costs.any? && part_load && arrivals.open?
-        CostFit.new(costs, machine, part_load:).part_load_ratio(topology, arrivals.rate_per_s)
+        CostFit.new(costs, machine, part_load:, recorded_on:).part_load_ratio(topology, arrivals.rate_per_s)
       end
 
       # @param topology [Topology]
       # @param machine [Machine]
       # @param part_load_ratio [Float] see part_load_ratio
+      # @param recorded_on [Machine] where it was recorded
       # @return [Workload] as it would be there, by what the recordings at several settings tell (see CostFit)
-      def at(topology, machine, part_load_ratio: 1.0)
+      def at(topology, machine, part_load_ratio: 1.0, recorded_on: machine)
         return self if costs.empty?
-        fit = CostFit.new(costs, machine)
+        fit = CostFit.new(costs, machine, recorded_on:)
         change = fit.change(topology, endpoints).then { |one| one.with(cpu_ratio: one.cpu_ratio * part_load_ratio) }
         with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [],
           switch_cpu_ns: fit.switch_cpu_ns, long_gcs_ns: change.long_gcs_ns)

@@ -18,6 +18,11 @@ module PumaTuner
       RATES_PER_S = 0.01..200_000.0
       CONNECTIONS_COUNTS = 1..10_000
 
+      # At this share of what the formulas let a server bear, requests hardly ever meet: what takes too long there is
+      # the requests' own time, which no lower rate makes shorter, and simulations of idle servers take long. A
+      # judgement.
+      LEAST_BOUND_RATIO = 0.001
+
       # A load that was tried. miss: nil when all goals held
       Attempt = Data.define(:level, :scenario, :forecast, :miss)
       private_constant :Attempt
@@ -42,6 +47,7 @@ module PumaTuner
         ensure_latency_limit(scenario.arrivals)
         @scenario = scenario
         @forecasts_count = 0
+        @bound_per_s = 0.0
         holds, fails = narrowed(*bracket(attempt(level_of(scenario.arrivals))))
         Capacity.new(goals: @goals, judged_by: @judged_by, forecast: holds&.forecast, failed_forecast: fails&.forecast,
           asked_per_s: @asked_per_s, tolerance_ratio: @tolerance_ratio, forecasts_count: @forecasts_count)
@@ -67,6 +73,8 @@ module PumaTuner
         tried = @scenario.with(arrivals: raised)
         forecast = @forecaster.call(tried)
         @forecasts_count += 1
+        # Of a low rate the bound is that rate itself.
+        @bound_per_s = [@bound_per_s, forecast.closed_forms.bound_per_s].max
         Attempt.new(level:, scenario: tried, forecast:, miss: forecast.miss(@goals, by: @judged_by))
       end
 
@@ -76,7 +84,7 @@ module PumaTuner
         fails = first if first.miss
         until holds && fails
           level = holds ? holds.level * 2 : fails.level / 2
-          break unless levels.cover?(level)
+          break if !levels.cover?(level) || (open? && level < @bound_per_s * LEAST_BOUND_RATIO)
           tried = attempt(level)
           tried.miss ? fails = tried : holds = tried
         end

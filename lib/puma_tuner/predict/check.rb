@@ -15,10 +15,12 @@ module PumaTuner
 
       # @param forecast [Forecast]
       # @param measured [Hash{String => Stats::Estimate}] by metric
-      # @return [Array<Check>] of the metrics that both know; none without a steady state
+      # @return [Array<Check>] of the metrics that both know; none without a steady state, nor of an open loop's
+      #   throughput: that is the load's own rate, and to have it right says nothing of the model
       def self.all(forecast, measured)
         return [] unless forecast.steady?
-        FIELDS.filter_map do |metric, field|
+        fields = forecast.scenario.arrivals.open? ? FIELDS.except("throughput") : FIELDS
+        fields.filter_map do |metric, field|
           predicted = forecast.public_send(field)
           of(forecast.scenario, metric, predicted, measured[metric]) if predicted && measured[metric]&.value&.positive?
         end

@@ -24,11 +24,14 @@ module PumaTuner
 
       # @param goal [Goal] of an endpoint
       # @return [Integer] the endpoint's index in the workload
-      # @raise [UsageError] when there is no such endpoint, or too few requests of it
+      # @raise [UsageError] when there is no such endpoint, no request goes to it as it is assumed, or too few were seen
       def ensure_of_endpoint(goal)
         index = @workload.endpoints.index { |endpoint| endpoint.name == goal.endpoint }
         raise UsageError, unknown_endpoint(goal) unless index
         endpoint = @workload.endpoints[index]
+        if endpoint.weight_ratio.zero?
+          raise UsageError, "\"#{goal}\": no request goes to #{goal.endpoint} with what is assumed; leave out the goal"
+        end
         ensure_enough(goal.to_s, goal.percentile, endpoint.demands.size,
           endpoint.weight_ratio / @workload.endpoints.sum(&:weight_ratio))
         index

@@ -11,6 +11,10 @@ module PumaTuner
         @locks = locks
         super("threads wait for each other's locks forever: #{locks.join(", ")}")
       end
+
+      # @param demands [Array<Model::LockDemand>] of the plan's workload
+      # @return [Statement] that names the locks
+      def statement(demands) = Statement.of(:deadlock, locks: demands.values_at(*locks).map(&:name))
     end
 
     # The outcome of one simulation, after its warm-up.

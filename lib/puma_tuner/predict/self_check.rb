@@ -74,8 +74,12 @@ module PumaTuner
         logs.empty? ? 0.0 : Math.sqrt(logs.sum { |log| log**2 } / logs.size)
       end
 
-      # @return [Boolean] whether intervals are wider by what is beyond noise
-      def widened? = off.any? { |setting| setting.off.any? { |figure| !figure.part? || figure.metric == "gvl_wait" } }
+      # @return [Boolean] whether intervals are wider by what is beyond noise, as they are not by a deadlock
+      def widened?
+        off.flat_map(&:off).any? do |figure|
+          (!figure.part? || figure.metric == "gvl_wait") && figure.simulated.value.positive?
+        end
+      end
     end
   end
 end

@@ -43,9 +43,19 @@ module PumaTuner
         CheckedSetting.new(scenario:, figures:,
           cause: LikelyCause.of(figures.select(&:beyond_noise), recorded:, locks_watched: locks_watched?,
             taken_ratio: @workload.recorded.filter_map(&:taken_ratio).max))
+      rescue Deadlock => deadlock
+        stuck(scenario, recorded, deadlock)
       end
 
       private
+
+      # It served requests, and the simulation comes to serve none. That has no other figures, nor a scatter.
+      def stuck(scenario, recorded, deadlock)
+        none = Stats::Estimate.new(value: 0.0, low: 0.0, high: 0.0, level_ratio: nil, samples_count: 1)
+        figure = CheckedFigure.new(metric: "throughput", recorded: recorded.throughput_per_s, simulated: none,
+          error_ratio: -1.0, beyond_noise: true)
+        CheckedSetting.new(scenario:, figures: [figure].freeze, cause: deadlock.statement(@workload.locks))
+      end
 
       def wholes(recorded, outcomes)
         WHOLES.filter_map do |metric, field|

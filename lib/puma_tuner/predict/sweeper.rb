@@ -83,7 +83,9 @@ module PumaTuner
         return @self_check if defined?(@self_check)
         workload, machine = @as_recorded
         checker = SelfChecker.new(workload,
-          ->(scenario, requests_count) { simulate(scenario, workload, machine, requests_count) })
+          lambda do |scenario, requests_count|
+            simulate(scenario, workload, machine, requests_count, seeds_count: checked_seeds_count)
+          end)
         settings = in_parallel(workload.recorded) { |recorded| checker.call(recorded) }
         @self_check = (SelfCheck.new(settings: settings.freeze) if settings.any?)
       end
@@ -169,17 +171,15 @@ module PumaTuner
           endpoints: @endpoints)
         Forecast.new(**fields, unsteady: nil, **estimates, **means(outcomes))
       rescue Deadlock => deadlock
-        Forecast.new(**fields, **unsteady(deadlocked(deadlock)))
+        Forecast.new(**fields, **unsteady(deadlock.statement(@workload.locks)))
       end
 
-      def deadlocked(deadlock)
-        names = @workload.locks.values_at(*deadlock.locks).map(&:name)
-        Statement.of(:deadlock, locks: names)
-      end
+      # An interval of two or three is so wide that hardly anything is beyond it.
+      def checked_seeds_count = [@seeds_count, DEFAULT_SEEDS_COUNT].max
 
-      def simulate(scenario, workload, machine, requests_count, endpoints: [])
+      def simulate(scenario, workload, machine, requests_count, endpoints: [], seeds_count: @seeds_count)
         changed, requests = there(scenario, workload, machine)
-        (@seed...@seed + @seeds_count).map do |seed|
+        (@seed...@seed + seeds_count).map do |seed|
           Engine.call(Plan.new(workload: changed, machine:, scenario:, seed:, requests_count:,
             stations: @stations, requests:), endpoints:)
         end
@@ -190,11 +190,11 @@ module PumaTuner
       #
       # @return [Array(Model::Workload, RecordedRequests)]
       def there(scenario, workload, machine)
-        topology = scenario.topology
-        part_load_ratio = workload.part_load_ratio(topology, machine, scenario.arrivals)
+        topology, recorded_on = scenario.topology, @as_recorded.last
+        part_load_ratio = workload.part_load_ratio(topology, machine, scenario.arrivals, recorded_on:)
         @lock.synchronize do
           @there[[topology, part_load_ratio, workload.equal?(@workload), machine.equal?(@machine)]] ||=
-            workload.at(topology, machine, part_load_ratio:)
+            workload.at(topology, machine, part_load_ratio:, recorded_on:)
               .then { |changed| [changed, Plan.recorded_requests(changed, machine)] }
         end
       end

@@ -67,10 +67,11 @@ module PumaTuner
         end
 
         # @param setting [Predict::CheckedSetting] with figures beyond noise
-        # @return [String] what is missed, without what it may come from
+        # @return [String] what is missed, without what it may come from, unless that is a deadlock
         def brief(setting)
           wholes = setting.off.reject(&:part?)
-          "#{missed(setting, wholes)}#{": #{wholes.join(", ")}" if wholes.any?}."
+          stuck = " (#{cause(setting.cause)})" if setting.cause&.kind == :deadlock
+          "#{missed(setting, wholes)}#{": #{wholes.join(", ")}" if wholes.any?}#{stuck}."
         end
 
         # @param figure [Predict::CheckedFigure]
@@ -87,6 +88,7 @@ module PumaTuner
         # @return [String] a clause; of an older file, as it was told; of a newer version's, its name
         def cause(cause)
           return cause.facts.fetch("text") if cause.kind == :told
+          return Statements.words(cause) if cause.kind == :deadlock
           words = CAUSES.fetch(cause.kind) { cause.kind.to_s.tr("_", " ") }
           words = format(words, taken: Units.percent(cause.facts["taken_ratio"])) if cause.facts["taken_ratio"]
           figure = cause.facts["figure"] or return words

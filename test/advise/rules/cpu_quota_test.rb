@@ -36,6 +36,27 @@ class CpuQuotaRuleTest < TunerTest
     assert_empty asked(1.5) { forecast("2x3", 97) }
   end
 
+  def unsteady(text) = forecast(text, 100).with(unsteady: "the queue grows")
+
+  # @param counts [Array<Integer>] workers that bear the load
+  def borne_by(*counts)
+    lambda do |_, settings|
+      topology = settings[:topology]
+      counts.include?(topology.workers_count) ? forecast(topology.to_s, 100) : unsteady(topology.to_s)
+    end
+  end
+
+  test "fewer workers that can't bear the load are passed over, for the fewest that can" do
+    assert_equal({"workers" => "3"}, asked(1.0, &borne_by(3)).first.factors)
+    assert_empty asked(1.0, &borne_by)
+  end
+
+  test "where today's workers can't bear the load, only fewer that can are advised, with nothing to hold them against" do
+    advice = asked(1.0, today: unsteady("4x3"), &borne_by(2, 3)).first
+    assert_equal [{"workers" => "2"}, nil], [advice.factors, advice.throughput_ratio]
+    assert_empty asked(1.0, today: unsteady("4x3"), &borne_by)
+  end
+
   test "where nothing is forecast, twice as many as the quota pays for are too many" do
     refute_empty asked(2.0)
     assert_empty asked(2.1)

@@ -6,8 +6,8 @@ require "support/advising"
 class KeepAliveRuleTest < TunerTest
   include Advising
 
-  def asked(*requests, of: workload, **settings, &block)
-    ask(Advise::Rules::KeepAlive, observation: in_force(cluster(requests.size, requests:), **settings), of:, today: "#{requests.size}x3", &block)
+  def asked(*requests, of: workload, today: "#{requests.size}x3", **settings, &block)
+    ask(Advise::Rules::KeepAlive, observation: in_force(cluster(requests.size, requests:), **settings), of:, today:, &block)
   end
 
   test "a worker with a third more than its share is told, with the forecast of connections that end" do
@@ -26,6 +26,20 @@ class KeepAliveRuleTest < TunerTest
 
   test "connections that are opened again and again may cost more than they bring" do
     assert_empty(asked(900, 300) { forecast("2x3", 97) })
+  end
+
+  test "nor are they ended where the load could then not be borne" do
+    assert_empty(asked(900, 300) { forecast("2x3", 100).with(unsteady: "the queue grows") })
+  end
+
+  test "the load is the one that today's setting is forecast with, but for the connections that end" do
+    loads = []
+    open_loop = Model::Arrivals.open(40)
+    asked(900, 300, today: forecast("2x3", 40, arrivals: open_loop)) do |_, settings|
+      loads << settings[:arrivals]
+      forecast("2x3", 40, arrivals: loads.last)
+    end
+    assert_equal [open_loop.with(reuse_count: 20)], loads.uniq
   end
 
   test "nothing is said where connections end anyway, of one worker, or of a Puma that counts otherwise" do

@@ -60,6 +60,13 @@ class LongBurstsRuleTest < TunerTest
     end
   end
 
+  test "a short slice with which the load can't be borne is not advised" do
+    app = workload(endpoints: [endpoint_demand(demand([80]), name: "GET /report")])
+    advice = ask(Advise::Rules::LongBursts, of: app) { forecast("1x5", 100).with(unsteady: "the queue grows") }.first
+    assert_match(/background job/, advice.change)
+    assert_empty advice.lines
+  end
+
   test "with one thread nobody waits for a slice" do
     assert_empty ask(Advise::Rules::LongBursts, of: workload(endpoints: [endpoint_demand(demand([80]))]), today: "2x1")
   end

@@ -8,9 +8,9 @@ module PumaTuner
       #
       # Evidence: the quota where the server runs, its workers, the variable. Threshold: more workers than the quota's
       # cores, rounded up (with threads, a core for each worker is Puma's own advice, in its page on deployment), of
-      # which fewer are not forecast to be worse, as they are where all wait; where nothing is forecast, twice as many,
-      # a judgement. Effect: forecast with the fewest that are as good. Cost: fewer requests under way. Undo: the old
-      # value.
+      # which fewer are not forecast to be worse, as they are where all wait, or to have no steady state; where nothing
+      # is forecast, twice as many, a judgement. Effect: forecast with the fewest that are as good. Cost: fewer requests
+      # under way. Undo: the old value.
       class CpuQuota < Rule
         PRIORITY = 78
 
@@ -34,9 +34,11 @@ module PumaTuner
         # @return [Array(Integer, Situation::Effect), nil] how many are enough, and what that brings, where it is known
         def fewest(paid_count)
           (paid_count...workers_count).each do |count|
-            effect = @situation.effect(topology: @situation.topology.with(workers_count: count))
-            return ([paid_count] if workers_count >= UNFORECAST_RATIO * paid_count) unless effect
-            return [count, effect] unless effect.worse?
+            topology = @situation.topology.with(workers_count: count)
+            forecast = @situation.alternative(topology:)
+            return ([paid_count] if workers_count >= UNFORECAST_RATIO * paid_count) unless forecast
+            effect = @situation.effect(topology:)
+            return [count, effect] if forecast.steady? && !effect&.worse?
           end
           nil
         end

@@ -22,7 +22,8 @@ module PumaTuner
         def call
           return [] unless @situation.cluster? && counts.size > 1 && kept? && @situation.puma_version&.>=(FIRST_PUMA)
           return [] unless uneven?
-          arrivals = workload.arrivals.with(reuse_count: MOST_REQUESTS_COUNT)
+          arrivals = @situation.today.scenario.arrivals.with(reuse_count: MOST_REQUESTS_COUNT)
+          return [] if @situation.overloads?(arrivals:)
           effect = @situation.effect(arrivals:)
           return [] if effect&.worse?
           [advice(title: say(:sticky_clients), evidence: [say(:requests_of_workers, counts: counts.sort.reverse)],

@@ -36,7 +36,7 @@ module PumaTuner
         #
         # @return [Boolean] whether shorter time slices are to be advised
         def short_slices?
-          return shorter? unless effect
+          return shorter? && !@situation.overloads?(timeslice_ms: SHORT_TIMESLICE_MS) unless effect
           !effect.longer_tail? && [effect.p50_ratio, effect.p99_ratio].any? { |ratio| ratio.value < 1 }
         end
 

@@ -52,6 +52,7 @@ module PumaTuner
 
         def best_for_all_that?
           return false if @choice.goals? || !@choice.open? || @choice.stay?
+          return false if off_factors.include?(0.0) # in a deadlock: no load is as much heavier
           off_factors.all? do |factor|
             beside = @situation.sweep_under(factor, @choice.cells) or break false
             Choice.new(beside, @constraints).forecast&.topology == @chosen.topology
