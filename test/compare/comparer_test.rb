@@ -178,6 +178,25 @@ class CompareComparerTest < TunerTest
     assert_operator p99.a, :>, 0
   end
 
+  test "an endpoint of few hours is judged by these, and not as surely as one of all hours" do
+    random = Random.new(21)
+    few, too_few = {5 => 8, 3 => 8}.map do |hours_count, per_minute|
+      logs = [0, 1].map do |day|
+        log(random, per_s: 1, begins_s: MONDAY_S + day * DAY_S, seconds: 12 * 3_600).tap do |one|
+          (hours_count * 60 * per_minute).times do |number|
+            second = MONDAY_S + day * DAY_S + number * 60 / per_minute
+            one.tally.add("POST /imports", at_ns: second * Units::NS_PER_S, took_ns: random.rand(100..200) * Units::NS_PER_MS, status: 200)
+          end
+        end
+      end
+      compare(*logs, random)
+    end
+    of = ->(outcome) { outcome.endpoint("POST /imports").rows.find { |row| row.name == "mean" } }
+    assert_equal few.blocks_count, few.row("mean").ratio.samples_count
+    assert_includes 4..few.blocks_count / 2 + 1, of.call(few).ratio.samples_count
+    assert_equal [nil, :not_shown, :few_requests], [of.call(too_few).ratio, of.call(too_few).outcome, of.call(too_few).reason]
+  end
+
   test "errors are no times, and more of them are worse" do
     random = Random.new(9)
     outcome = compare(log(random, per_s: 5, failing_ratio: 0.01), next_day(random, per_s: 5, failing_ratio: 0.03), random)

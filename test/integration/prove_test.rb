@@ -41,6 +41,13 @@ class ProveTest < TunerTest
   # The machine may be busy while tests run; that is no matter here.
   def trials_of(name) = verdict.trials.select { |trial| trial.variant == name }
 
+  test "when what decides could not be compared, it has not succeeded" do
+    result = prove("--variant", "a:env.PROVE_SLEEP_MS=30", "--variant", "b:env.PROVE_SLEEP_MS=31", "--rounds", "1", "--primary", "p99")
+    assert_equal 3, result.code, result.err
+    assert verdict.complete
+    refute verdict.compared?
+  end
+
   test "variants by environment: measured, compared, explained" do
     result = prove("--variant", "quick:env.PROVE_SLEEP_MS=10", "--variant", "slow:env.PROVE_SLEEP_MS=30", "--rounds", "6", "--markdown", "summary.md", "--html", "page.html")
     assert_equal 0, result.code, result.err
@@ -208,6 +215,8 @@ class ProveTest < TunerTest
     ["--topologies", "1x1,1x2", "--expect", "101% < 3ms"] => /"101% < 3ms" is not an expectation\. .*above 0 and below 100 of the requests/m,
     %w[--topologies 1x1,1x2 --primary p100] => /--primary p100: choose one of throughput, p50, .* and any other percentile, such as p97\.5/,
     %w[--topologies 1x1,1x2 --rate 0] => /--rate 0/,
+    %w[--topologies 1x1,1x2 --rate 20 --primary p99 --duration 4] => /p99 takes 200 requests in each trial, and 20/,
+    ["--topologies", "1x1,1x2", "--expect", "p99 <= 300"] => /"p99 <= 300" is about 300 times the baseline's/,
     %w[--variant a: --variant b:ruby=9.9.9] => /ruby=9.9.9: there is no such Ruby/,
     %w[--variant a: --variant b:preload=libnone.so] => /no such library/,
     %w[--variant a: --variant b:config=none.rb] => /no such file/,

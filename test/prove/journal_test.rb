@@ -40,9 +40,9 @@ class JournalTest < TunerTest
     first = journal
     first.keep(attempt(0))
     assert_match(/verdict\.json\.rounds holds 1 round of an interrupted run: continue it with --resume/, assert_raises(PumaTuner::UsageError) { journal }.message)
-    assert_equal [0, 0], journal(resume: true).trials.map(&:round)
+    assert_equal [[0, 0], false], journal(resume: true).then { |one| [one.trials.map(&:round), one.finished?] }
     first.finish
-    assert_equal [0, 0], journal(resume: true).trials.map(&:round)
+    assert_equal [[0, 0], true], journal(resume: true).then { |one| [one.trials.map(&:round), one.finished?] }
     assert_empty journal.trials
   end
 

@@ -16,10 +16,13 @@ class RoundsTest < TunerTest
   class Kept
     attr_reader :trials, :attempts
 
-    def initialize(trials = [])
+    def initialize(trials = [], finished: false)
       @trials = trials
       @attempts = []
+      @finished = finished
     end
+
+    def finished? = @finished
 
     def keep(attempt) = @attempts << attempt
   end
@@ -180,6 +183,24 @@ class RoundsTest < TunerTest
     rest = rounds(kept:)
     assert_equal whole.map { |trial| [trial.round, trial.variant] }, rest.call.map { |trial| [trial.round, trial.variant] }
     assert_equal 3, kept.attempts.size
+  end
+
+  test "rounds that others have disturbed are none when it goes on, either" do
+    whole = rounds(looks: Looks.fixed(7)).call
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: "others")
+    marked = ->(trials) { trials.map { |trial| (trial.round == 2) ? trial.with(void:) : trial } }
+    run = rounds(kept: Kept.new(whole), marked:)
+    assert_equal 6, run.valid_count
+    assert_equal whole.size, run.call.size
+    assert_equal 2, run.trials.count(&:void)
+    assert run.complete?
+  end
+
+  test "to a run that came to its end no rounds are added, though more are wanted now" do
+    whole = rounds.call
+    run = rounds(looks: Looks.fixed(12), kept: Kept.new(whole, finished: true))
+    assert_equal [whole, true, :planned_rounds], [run.call, run.complete?, run.stopped_because.kind]
+    assert_equal 24, rounds(looks: Looks.fixed(12), kept: Kept.new(whole)).call.size
   end
 
   test "a server that fails is told with its variant and round" do

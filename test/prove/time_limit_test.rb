@@ -10,9 +10,9 @@ class TimeLimitTest < TunerTest
   # Ten seconds, or as much less as is taken off.
   TRIAL_S = ->(times) { 2 + 3 * times.warmup_window_s + times.duration_s + times.probe_s }
 
-  def fit(left_s, times: TIMES, looks: Prove::Looks.fixed(12), noise_rounds_count: 0)
+  def fit(left_s, times: TIMES, looks: Prove::Looks.fixed(12), **counts)
     limit = Prove::TimeLimit.new((left_s + 1e-6) / (1 - Prove::TimeLimit::SPARE_RATIO), variants_count: 2, trial_s: TRIAL_S)
-    limit.fit(times, looks, noise_rounds_count:)
+    limit.fit(times, looks, **counts)
   end
 
   test "a plan that fits is not changed" do
@@ -44,6 +44,13 @@ class TimeLimitTest < TunerTest
 
   test "one round is one" do
     assert_equal "to fit into the time limit, 1 round was planned instead of 12", in_words(fit(1).remarks.first)
+  end
+
+  test "rounds that are there take no time, and what is added to them is as long" do
+    assert_equal [TIMES, 12, []], fit(60, kept_count: 9).then { |fitted| [fitted.times, fitted.looks.rounds_max, fitted.remarks] }
+    assert_equal [TIMES, 11], fit(59, kept_count: 9).then { |fitted| [fitted.times, fitted.looks.rounds_max] }
+    assert_equal [TIMES, 3], fit(10, kept_count: 3).then { |fitted| [fitted.times, fitted.looks.rounds_max] }
+    assert_equal [TIMES, 12], fit(0, kept_count: 12).then { |fitted| [fitted.times, fitted.looks.rounds_max] }
   end
 
   test "looks that come too late are left out, and the noise is not measured beforehand" do

@@ -36,6 +36,27 @@ class TradeoffJudgeTest < TunerTest
     assert_match(/not shown to take more CPU than the cheapest \(on\)/, made.reason)
   end
 
+  test "what fails clearly more often than the baseline is not taken, be it the only one that fits" do
+    variants = {"off" => [1_000, 120], "failing" => [970, 90], "lean" => [1_000, 95]}
+    made = study(variants)
+    failure = Prove::Failure.new(variant: "failing", attempts_count: 4, all_count: 12, reason: PumaTuner::Statement.of(:told, text: "500"), clearly_more: true)
+    verdict = made.verdict.with(failures: [failure])
+    judged = ->(mib) { PumaTuner::Tradeoff::Judge.new(verdict, subject: "malloc", workers_count: 1, memory_limit_bytes: mib * PumaTuner::Units::MIB).call }
+    assert_equal %w[lean lean], [judged.call(100).recommended, judged.call(10).recommended]
+  end
+
+  # Eleven others are alike, and chance alone makes one of them lean at 95%.
+  test "of many that are as cheap, one is called leaner only where it must be for all of them together" do
+    random = Random.new(6)
+    others = ("a".."k").map { |name| "on #{name}" }
+    cpu = {"off" => [1_000, 1_001] * 6, "on" => [700, 702] * 6, **others.to_h { |name| [name, [701, 702] * 6] }}
+    alike = others.drop(1).to_h { |name| [name, Array.new(12) { 130 + random.rand(-9.0..9.0) }] }
+    # Two rounds of twelve point the other way, which is enough for 95%, and not for 99.5%.
+    memory = {"off" => [100] * 12, "on" => [130] * 12, "on a" => Array.new(10) { |round| 125 + 0.2 * round } + [131, 134], **alike}
+    assert_equal "on", study_of(cpu, memory).recommended
+    assert_equal "on a", study_of(cpu.slice("off", "on", "on a"), memory.slice("off", "on", "on a")).recommended
+  end
+
   # @return [PumaTuner::Tradeoff::Study] of values by round
   def study_of(cpu_us, pss_mib)
     trials = Array.new(12) do |round|

@@ -20,6 +20,7 @@ module PumaTuner
         @say = say
         @apps = Options::App.from(options).words
         @given = given
+        refuse_contradictions
         @setup = options[:block] ? of_block : served # mistakes are told at once, before anything is kept
       end
 
@@ -52,6 +53,20 @@ module PumaTuner
 
       # @return [Boolean] whether one that may be given again is given
       def given?(name) = option(name).to_a.any?
+
+      # Each names all variants by itself.
+      WAYS = %i[variant factor variants topologies].freeze
+      private_constant :WAYS
+
+      # Otherwise one of them would be left aside without a word.
+      def refuse_contradictions
+        ways = WAYS.select { |name| Array(option(name)).any? }
+        if ways.size > 1
+          raise UsageError, "--#{ways.first} and --#{ways[1]} both say what is compared; leave one out"
+        end
+        return unless option(:looks) && option(:rounds) != Commands::Prove.declared.fetch(:rounds).without_it
+        raise UsageError, "--rounds and --looks both say how many rounds there are; leave one out"
+      end
 
       def declared
         return @given if @given
@@ -137,10 +152,25 @@ module PumaTuner
       def metrics = option(:block) ? Prove::Metric::BLOCK : Prove::Metric::SERVED
 
       def primary
-        name = option(:primary) || (option(:block) && "iterations") || (option(:rate) && "p99") || "throughput"
+        name = option(:primary) || (option(:block) && "iterations") || (option(:rate) && of_open_loop) || "throughput"
         metric = Prove::Metric.named(name, metrics) or
           raise UsageError, "--primary #{name}: choose one of #{Prove::Metric.choice(metrics)}"
+        ensure_enough_requests(metric)
         metric.name
+      end
+
+      # In an open loop the throughput is the load's own rate.
+      def of_open_loop = (trial_requests_count < Prove::Metric.percentile("p99").least_requests_count) ? "p50" : "p99"
+
+      # @return [Float] of an open loop
+      def trial_requests_count = option(:rate) * option(:duration)
+
+      # Before hours of rounds whose trials can't tell.
+      def ensure_enough_requests(metric)
+        return if !option(:rate) || option(:block) || trial_requests_count >= metric.least_requests_count
+        raise UsageError, "#{metric.label} takes #{metric.least_requests_count} requests in each trial, and " \
+          "#{Units.significant(option(:rate))}/s make #{trial_requests_count.floor} in " \
+          "#{Units.significant(option(:duration))} s: give a longer --duration, or another --primary"
       end
 
       def looks

@@ -70,7 +70,7 @@ module PumaTuner
         statistics = Statistics.new(**sides, told:, mixed: (covered_ratio >= COVERED_MIN_RATIO) ? mixed : [])
         results = Stats::BlockBootstrap.of(@blocks_count, random: @random, resamples_count: RESAMPLES_COUNT,
           &statistics.method(:call))
-        found = statistics.keys.zip(results).to_h
+        found = statistics.keys.zip(results).to_h { |(about, metric), result| [[about, metric], known(about, result)] }
         judged = judge(found)
         rows = overall_rows(statistics, found, judged)
         Outcome.new(a: facts(0), b: facts(1), rows: rows.freeze, endpoints: endpoints(statistics, found, judged).freeze,
@@ -119,6 +119,15 @@ module PumaTuner
       end
 
       def count(list) = list.sum(&:count)
+
+      # How far an endpoint scatters is known from the blocks in which both logs have it, be they few of all.
+      def known(about, result)
+        both = cells[about]
+        return result unless result && both
+        blocks_count = both.transpose.count { |block| block.all? { |cell| cell.count.positive? } }
+        return if blocks_count < Stats::BlockBootstrap::BLOCKS_MIN
+        result.with(freedom: blocks_count - 1, blocks_count:)
+      end
 
       # @return [Hash{String => Array(Integer, Integer)}] requests of both, the most frequent first
       def counts

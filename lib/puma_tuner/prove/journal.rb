@@ -40,6 +40,9 @@ module PumaTuner
         @trials = resume ? read : begin_anew
       end
 
+      # @return [Boolean] whether an earlier run came to its end
+      def finished? = !!@finished
+
       # @param attempt [Array<Trial>] a round, void or not
       def keep(attempt) = write_line(attempt.map(&:to_document), "a")
 
@@ -86,6 +89,7 @@ module PumaTuner
       def read
         plan, *attempts = Journal.values(@path)
         ensure_plan(plan)
+        @finished = attempts.include?(FINISHED)
         (attempts - [FINISHED]).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
         raise UsageError, "--resume: #{error.message}. There is nothing to resume; leave out --resume."

@@ -109,7 +109,8 @@ module PumaTuner
         end
         limit = TimeLimit.new(clock.left_s, variants_count: @plan.variants.size,
           trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s })
-        limit.fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count).tap do |fitted|
+        kept_count = rounds(@plan.looks).valid_count
+        limit.fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count, kept_count:).tap do |fitted|
           @trial_runner.times = fitted.times if times
         end
       end

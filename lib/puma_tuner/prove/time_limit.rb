@@ -44,13 +44,17 @@ module PumaTuner
 
       # @param times [TrialRunner::Times]
       # @param looks [Looks]
+      # @param kept_count [Integer] rounds that are there already: others are not made shorter than these
       # @return [Fitted]
-      def fit(times, looks, noise_rounds_count: 0)
+      def fit(times, looks, noise_rounds_count: 0, kept_count: 0)
         wanted = Fitted.new(times:, looks:, noise_rounds_count:, remarks: [])
-        return wanted if seconds(times, looks.rounds_max) + noise_rounds_count * 2 * @trial_s.call(times) <= @left_s
+        missing_s = seconds(times, looks.rounds_max - kept_count) + noise_rounds_count * 2 * @trial_s.call(times)
+        return wanted if missing_s <= @left_s
         least_count = [looks.least_rounds_count(@variants_count - 1), looks.rounds_max].min
-        shorter = (seconds(times, least_count) > @left_s) ? shortened(times, least_count) : times
-        rounds_count = (@left_s / seconds(shorter, 1)).floor.clamp(1, looks.rounds_max)
+        shorten = kept_count.zero? && seconds(times, least_count) > @left_s
+        shorter = shorten ? shortened(times, least_count) : times
+        fitting_count = (@left_s / seconds(shorter, 1)).floor
+        rounds_count = (kept_count + fitting_count).clamp(1, looks.rounds_max)
         fitted = looks.at_most(rounds_count)
         Fitted.new(times: shorter, looks: fitted, noise_rounds_count: 0,
           remarks: remarks(wanted, shorter, fitted, least_count))

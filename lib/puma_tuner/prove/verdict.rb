@@ -191,6 +191,9 @@ module PumaTuner
         comparisons.find { |comparison| comparison.variant == variant && comparison.metric == metric }
       end
 
+      # @return [Boolean] whether any variant could be compared in what decides
+      def compared? = comparisons.any? { |comparison| comparison.metric == primary }
+
       # Returns the ratio of any two variants, with an interval of its own, for a caller who names the two beforehand.
       # `comparisons` hold all against the baseline, and share the level among them.
       #

@@ -117,25 +117,27 @@ module PumaTuner
       # @return [Array(Point, String)]
       def recommendation(points)
         baseline = points.first
-        fitting = points.select { |one| fits?(one) }
+        serving = points.reject { |one| @verdict.failing(one.variant) }
+        fitting = serving.select { |one| fits?(one) }
         if fitting.empty?
-          return [points.min_by(&:memory), "None fits into #{Units.mebibytes(@memory_limit_bytes)} with " \
+          return [serving.min_by(&:memory), "None fits into #{Units.mebibytes(@memory_limit_bytes)} with " \
             "#{@workers_count} workers; this one needs least memory."]
         end
         shown = fitting.select { |one| @verdict.comparison(one.variant, "cpu_per_request")&.outcome == :better }
         return nothing_shown(fitting, baseline) if shown.empty?
         cheapest = shown.min_by(&:cpu)
-        chosen = [cheapest, *shown.select { |one| leaner?(one, cheapest) }].min_by(&:memory)
+        chosen = [cheapest, *leaner(shown - [cheapest], cheapest)].min_by(&:memory)
         [chosen, reason(chosen, cheapest)]
       end
 
-      # Held against the cheapest itself: an interval over the baseline also has how far the baseline scatters.
-      def leaner?(one, cheapest)
-        return false if one == cheapest
-        cpu, memory = %w[cpu_per_request pss].map do |metric|
-          @verdict.ratio(metric, of: one.variant, over: cheapest.variant)
+      # Held against the cheapest itself: an interval over the baseline also has how far the baseline scatters. Of many
+      # each has its share of the 5% (Bonferroni), so that chance alone makes none of them lean.
+      def leaner(others, cheapest)
+        others.select do |one|
+          ratio = ->(metric, **level) { @verdict.ratio(metric, of: one.variant, over: cheapest.variant, **level) }
+          cpu, memory = ratio.call("cpu_per_request"), ratio.call("pss", level_ratio: 1 - 0.05 / others.size)
+          cpu && memory && cpu.low <= 1 + EQUIVALENT_RATIO && memory.high < 1
         end
-        cpu && memory && cpu.low <= 1 + EQUIVALENT_RATIO && memory.high < 1
       end
 
       def nothing_shown(fitting, baseline)

@@ -39,6 +39,7 @@ module PumaTuner
           end
           raise Exit.new(3) unless verdict.complete
           raise Exit.new(1) unless verdict.as_expected?
+          raise Exit.new(3) unless verdict.expectations.any? || verdict.compared?
         end
       rescue MeasurementFailed, UsageError => error
         keep_failure(error, markdown)

@@ -40,10 +40,11 @@ module PumaTuner
         Output.check_writable(output, html)
         estimate = {workers_count: for_workers, memory_limit_bytes: memory}
         Host::ScratchFolder.open do |folder|
-          prove(plan(variants, folder, options), name:, output: Results.beside(output, "#{name}.json", err:, **options),
-            resume:) do |verdict|
-            Output.keep(Tradeoff::Judge.new(verdict, subject: name, **estimate).call, output, **telling, html:)
+          beside = Results.beside(output, "#{name}.json", err:, **options)
+          verdict = prove(plan(variants, folder, options), name:, output: beside, resume:) do |proven|
+            Output.keep(Tradeoff::Judge.new(proven, subject: name, **estimate).call, output, **telling, html:)
           end
+          raise Exit.new(3) unless verdict.complete
         end
       end
 
