@@ -57,6 +57,18 @@ module PumaTuner
       end
     end
 
+    # The commands tell it how far they have come, and what goes wrong. Where that has no reader and no place any more
+    # the work goes on, as there may be hours of it.
+    class Teller < SimpleDelegator
+      %i[puts print write flush].each do |name|
+        define_method(name) do |*arguments|
+          super(*arguments)
+        rescue SystemCallError, IOError
+          nil
+        end
+      end
+    end
+
     HELP_WORDS = %w[--help -h].freeze
 
     class << self
@@ -68,7 +80,7 @@ module PumaTuner
         # this, and not by Ruby itself, an interruption can be put off
         # (Thread.handle_interrupt) where it would lose a process that is just being started.
         %w[INT TERM].each { |signal| trap(signal) { Thread.main.raise(Interrupt) } }
-        out = Printer.new(out)
+        out, err = Printer.new(out), Teller.new(err)
         code = ended(err) { run(arguments, out, err, clock) }
         out.flush
         code

@@ -135,6 +135,12 @@ class CommandsTest < TunerTest
     assert_equal [nil, "-", "a.json", "b.json"], [[], %w[--json --seed 1], %w[--json a.json], %w[--output b.json]].map { |words| CLI::Commands::Load.parse(words)[:output] }
   end
 
+  test "what follows --json is its file where it is called like one; all else stays an argument, which nothing is written over" do
+    words = [%w[--json config.ru], %w[--json a.json config.ru], %w[config.ru --json], %w[--json -], %w[--json=config.ru]]
+    assert_equal [["-", %w[config.ru]], ["a.json", %w[config.ru]], ["-", %w[config.ru]], ["-", []], ["config.ru", []]], words.map { |all| CLI::Commands::Tune.parse(all).values_at(:output, :app) }
+    assert_equal true, CLI::Commands::Top.parse(%w[--json config.ru])[:json], "which is another option"
+  end
+
   PROJECT = File.expand_path("../..", __dir__)
 
   # @return [Hash{String => Array<String>}] lines of documents, examples of help and the Rakefile's kind => words after `puma_tuner`
@@ -198,6 +204,18 @@ class CommandsTest < TunerTest
       assert_equal 2, Process.wait2(pid).last.exitstatus, words.join(" ")
       assert_equal "puma_tuner: what it prints could not be written: No space left on device. Give another place.\n", reader.read
     end
+  end
+
+  test "what can't be told beside the results any more does not end the work" do
+    reader, writer = IO.pipe
+    reader.close
+    [writer, "/dev/full"].each do |err|
+      assert_equal 2, Process.wait2(start_puma_tuner("tnue", err:)).last.exitstatus
+    end
+    writer.close
+    teller = CLI::Teller.new(File.open("/dev/full", "w").tap { |file| file.sync = true })
+    assert_equal [nil] * 3, [teller.puts("a"), teller.print("a"), teller.write("a")]
+    teller.close
   end
 
   # @return [Array<String>] what bash offers after these words

@@ -41,6 +41,15 @@ class CompareCommandTest < TunerTest
     end
   end
 
+  test "files may be called in any language, where the locale knows none" do
+    in_folder do |folder|
+      File.rename(File.join(folder, "before.log"), File.join(folder, "journée.log"))
+      result = puma_tuner("compare", "journée.log", "after.log.gz", folder:, environment: {"LC_ALL" => "C"})
+      assert_equal 0, result.code, result.err
+      assert_includes result.out, "journée.log"
+    end
+  end
+
   test "a pipe is read as a file is, packed or not" do
     in_folder do |folder|
       results = [%w[before.log -], %w[- after.log.gz]].zip(%w[after.log.gz before.log]).map do |words, piped|

@@ -70,6 +70,25 @@ class FleetComparerTest < TunerTest
     assert_equal [nil, nil], [all["throughput"].outcome, all["throughput"].reason]
   end
 
+  # What a request costs grows with the traffic in both alike.
+  def seldom(random, factor:)
+    Array.new(32) { requests = 50 * factor * (1 + random.rand); span(counts: [requests, 0, 0, 0], cpu_s: 0.01 * requests**1.5, memory_bytes: 1e9 * factor**0.1) } # standard:disable Style/Semicolon
+  end
+
+  test "where spans have too few requests to take out what traffic explains, different traffic shows nothing of what it changes" do
+    random = Random.new(2)
+    quiet = seldom(random, factor: 1)
+    all = rows(quiet, seldom(random, factor: 1.6))
+    row = all["cpu_per_request"]
+    assert_operator row.ratio.low, :>, 1.15, "which is all the traffic's"
+    assert_equal [nil, :not_shown, :few_requests], [row.adjusted, row.outcome, row.reason]
+    assert_equal [:worse, nil], [all["memory"].outcome, all["memory"].reason]
+    alike = rows(quiet, quiet.map { |one| one.with(cpu_s: one.cpu_s * 1.5) })["cpu_per_request"]
+    assert_equal [nil, :worse, nil], [alike.adjusted, alike.outcome, alike.reason]
+    unknown = rows(*Array.new(2) { Array.new(32) { span(workers_count: nil) } })["cpu_per_request"]
+    assert_equal [:not_shown, :few_requests], [unknown.outcome, unknown.reason], "nobody knows the traffic of a worker"
+  end
+
   test "blocks that are no days show nothing, however far apart the groups are, and neither do three of them" do
     a, b = [1e9, 2e9].map { |memory_bytes| Array.new(32) { |index| span(memory_bytes: memory_bytes * (1 + (index % 3) / 100.0)) } }
     short, few, whole = rows(a, b, days: false)["memory"], rows(a.first(12), b.first(12))["memory"], rows(a, b)["memory"]

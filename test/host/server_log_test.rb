@@ -28,6 +28,23 @@ class ServerLogTest < TunerTest
     assert_equal ["one", "two", given_up], short.tail
   end
 
+  test "where nobody takes a server's output any more it is read and kept all the same" do
+    reader, echo = IO.pipe
+    reader.close
+    Dir.mktmpdir do |folder|
+      log = ServerLog.new(File.join(folder, "server.log"), echo:)
+      log.writer.puts("before it served")
+      log.release
+      # Far more than a pipe holds.
+      20_000.times { |number| log.writer.puts("line #{number}") }
+      log.writer.close
+      log.finish
+      assert_equal "line 19999", log.tail.last
+    end
+  ensure
+    echo&.close
+  end
+
   test "a log that can't be opened is kept in memory alone" do
     log = ServerLog.new("/nowhere/server.log")
     log.writer.puts("one")

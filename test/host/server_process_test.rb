@@ -16,6 +16,12 @@ class ServerProcessTest < TunerTest
     run ->(*) { [200, {}, [path]] }
   RUBY
 
+  # Whoever asks for it may send no signal, as to processes of another user.
+  module Forbidding
+    def kill(...) = Thread.current[:signals_forbidden] ? raise(Errno::EPERM) : super
+  end
+  Process.singleton_class.prepend(Forbidding)
+
   def serve(app, **, &) = Host::ServerProcess.run(Host::Command.of_rackup(File.join(app.folder, "config.ru")), **, &)
 
   test "servers of one folder run beside each other, and beside the user's own, though each has a pid file" do
@@ -43,6 +49,19 @@ class ServerProcessTest < TunerTest
       end
       refute_path_exists folder
     end
+  end
+
+  test "one that another user's processes make up is told with what stops it, beside what was wrong" do
+    Thread.current[:signals_forbidden] = true
+    error = nil
+    _, told = capture_io do
+      error = assert_raises(ServerFailed) { Host::ServerProcess.run(Host::Command.of_words(%w[sleep 60]), boot_limit_s: 0.1) { nil } }
+    end
+    assert_match(/The server did not come up within 0\.1 s\. Does sleep 60 start Puma\?/, error.message)
+    assert_match(/^puma_tuner: what sleep 60 started runs as another user and could not be stopped; stop it with `sudo kill -- -\d+`/, told)
+  ensure
+    Thread.current[:signals_forbidden] = nil
+    group = told.to_s[/ -(\d+)`/, 1] and Process.kill(:KILL, -group.to_i)
   end
 
   test "a server at the user's own address has the user's own pid file" do

@@ -25,6 +25,13 @@ class FleetReportTest < TunerTest
     assert_match(/1 block of 15\.0 s/, text)
   end
 
+  test "each reason for which a row is not shown has its words" do
+    PumaTuner::Fleet::Comparer::REASONS.each do |reason|
+      text = render(:text, rows: FleetFixture.rows.map { |row| row.with(outcome: :not_shown, reason: (reason if row.name == "p99")) })
+      assert_match(/^ *p99: not shown, .*\w/, text, reason)
+    end
+  end
+
   test "the page has a chart, everything escaped, and the document inside" do
     page = render(:html)
     assert_includes page, "<title>Fleet: {yjit=&quot;off&quot;} against {yjit=&quot;on&quot;} – PumaTuner</title>"

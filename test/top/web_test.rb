@@ -161,6 +161,12 @@ class TopWebTest < TunerTest
     assert_match(/can't listen at/, assert_raises(UsageError) { web("tcp://127.0.0.1:#{@url.port}") }.message)
   end
 
+  test "a socket whose path is too long is refused with that reason" do
+    Dir.mktmpdir do |folder|
+      assert_match(%r{can't listen at unix:///.*: too long unix socket path.*Give another address}, assert_raises(UsageError) { web("unix://#{folder}/#{"long" * 30}.sock") }.message)
+    end
+  end
+
   test "a socket is its owner's alone, answers like a port, and is gone afterwards" do
     Dir.mktmpdir do |folder|
       web = web("unix://#{folder}/top.sock", token: "abc")

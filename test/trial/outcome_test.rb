@@ -134,6 +134,13 @@ class TrialOutcomeTest < TunerTest
     end
   end
 
+  test "a journal that has no place is named, and nothing else comes of it" do
+    File.open("/dev/full", "w") do |file|
+      error = assert_raises(MeasurementFailed) { Trial::Journal.new(file).end(nil, restored: true) }
+      assert_equal "the journal /dev/full could not be written: No space left on device. Make room, or give another file with --journal.", error.message
+    end
+  end
+
   test "a journal that decided otherwise is not taken for the same, and what is none is named" do
     list = readings(plan, seconds: 8) { |_, canary| {errors: canary ? 2 : 0} }
     Tempfile.create("journal") do |file|

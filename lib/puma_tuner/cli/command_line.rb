@@ -24,7 +24,7 @@ module PumaTuner
         ours, theirs = split(words)
         @values = @command.declared.transform_values(&:without_it)
         ensure_known(ours)
-        rest = parser.permute(ours)
+        rest = parser.permute(with_places(ours))
         @values.merge(arguments(rest + theirs))
       rescue OptionParser::InvalidOption => error
         raise UsageError, unknown(error.args.first[/\A[^=]*/])
@@ -73,11 +73,24 @@ module PumaTuner
         names[0] = "#{names[0]} VALUE" if option.value?
         parser.on(*names) { |text| take(option, text) }
         # This is the form from before --output: a file, or alone for standard output.
-        parser.on("--json [FILE]") { |text| @values[option.name] = text || "-" } if option.formerly.include?(:json)
+        return if json_of(option).empty?
+        parser.on("#{FORMER} [FILE]") { |text| @values[option.name] = text || Output::STANDARD_OUTPUT }
       end
 
       # What --output was called, which is declared in a form of its own.
-      def json_of(option) = option.formerly.include?(:json) ? ["--json"] : []
+      FORMER = "--json"
+      private_constant :FORMER
+
+      def json_of(option) = option.formerly.include?(:json) ? [FORMER] : []
+
+      # What follows --json is its file only where its name ends like one's. Else it may be the app, and a result must
+      # not be written over that.
+      def with_places(words)
+        return words if @command.declared.each_value.all? { |option| json_of(option).empty? }
+        [*words, nil].each_cons(2).map do |word, after|
+          (word == FORMER && !after&.match?(/\.json\z|\A-\z/)) ? "#{FORMER}=#{Output::STANDARD_OUTPUT}" : word
+        end
+      end
 
       def take(option, text)
         return @values[option.name] = text unless option.value?

@@ -11,6 +11,9 @@ module PumaTuner
       # Instead of a file: the value itself on standard output, and no text.
       STANDARD_OUTPUT = "-"
 
+      # What an app is started by, and no result of ours is called like.
+      PROGRAM = /\.(rb|ru)\z/
+
       # @param path [String, nil] for the value, or STANDARD_OUTPUT
       # @param html [String, nil] a path
       # @param verbose [Boolean] whether the report tells all
@@ -68,6 +71,7 @@ module PumaTuner
       def why_not_writable(path)
         folder = File.dirname(File.expand_path(path))
         if File.directory?(path) then "it is a folder"
+        elsif path.match?(PROGRAM) then "by its name it holds Ruby, which a result would take the place of"
         elsif !File.directory?(folder) then "there is no folder #{folder} to write in"
         elsif File.exist?(path) && !File.file?(path) then ("it must not be written to" unless File.writable?(path))
         elsif !File.writable?(folder) then "nothing can be written in #{folder}"

@@ -14,8 +14,12 @@ module PumaTuner
       # These are the reasons for which nothing is shown, whatever the figures are. short_blocks: they are parts of a
       # day, and what disturbs a server for hours is in several of them, so that their scatter is not all there is;
       # few_blocks: no interval can be made of so few; traffic_apart: at no traffic were both groups observed, so that
-      # the ratio has the traffic's part in it, and taking that out would go on with a line where nobody has looked.
-      REASONS = %i[short_blocks few_blocks traffic_apart].freeze
+      # the ratio has the traffic's part in it, and taking that out would go on with a line where nobody has looked;
+      # few_requests: the groups' traffic differs, and no span has the requests that tell its part in the ratio.
+      REASONS = %i[short_blocks few_blocks traffic_apart few_requests].freeze
+
+      # Up to so much more traffic in one of them, the ratio decides where nothing can be taken out. A judgement.
+      ALIKE_RATIO = 1.1
 
       # @param a [Array<Span>]
       # @param b [Array<Span>] as many
@@ -42,7 +46,7 @@ module PumaTuner
             "--window, or a longer --step"
         end
         plain, adjusted = results.each_slice(@metrics.size).to_a
-        reasons = @metrics.zip(plain).map { |metric, result| reason(metric, result) }
+        reasons = @metrics.zip(plain, adjusted).map { |metric, *results| reason(metric, *results) }
         decisive = plain.zip(adjusted, reasons).map { |one, other, reason| other || one unless reason }
         p_values = @metrics.zip(decisive)
           .filter_map { |metric, result| [metric.name, result.p_value] if metric.better && result }.to_h
@@ -113,12 +117,28 @@ module PumaTuner
         @traffic_apart = sides.any? { |logs| !middle.between?(logs.min - 1e-9, logs.max + 1e-9) }
       end
 
-      # @return [String, nil]
-      def reason(metric, result)
+      # @param plain [Stats::BlockBootstrap::Result, nil] the ratio
+      # @param adjusted [Stats::BlockBootstrap::Result, nil] the ratio at equal traffic
+      # @return [Symbol, nil]
+      def reason(metric, plain, adjusted)
         return if metric.better.nil? || sums[metric].any? { |side| metric.of(side, Array.new(@pairs.size, 1)).nil? }
-        return :few_blocks unless result
+        return :few_blocks unless plain
         return :short_blocks unless @days
-        :traffic_apart if metric.adjusted && traffic_apart?
+        return unless metric.adjusted
+        return :traffic_apart if traffic_apart?
+        :few_requests unless adjusted || alike?
+      end
+
+      # Returns whether the groups had about the same traffic; nil where nobody knows it, as workers are unknown.
+      def alike?
+        a, b = [0, 1].map { |side| mean_load_per_s(@pairs.flatten(1).map { |pair| pair[side] }) }
+        a && b && (b / a).between?(1 / ALIKE_RATIO, ALIKE_RATIO)
+      end
+
+      # @return [Float, nil] requests per second and worker
+      def mean_load_per_s(spans)
+        return unless spans.all?(&:load_per_s)
+        spans.sum(&:requests_count) / spans.sum { |span| span.seconds * span.workers_count }
       end
 
       def row(metric, plain, adjusted, **said)

@@ -18,9 +18,10 @@ module PumaTuner
       # @param input [String] for its standard input
       # @param stop_signal [Symbol, nil] what it gets on an Interrupt, after which its end is waited for. Without
       #   one, or when it does not end, it is killed and the Interrupt goes on
+      # @yield once it got that signal
       # @return [Array(String, Process::Status), nil] what it printed, on either stream, and how it ended;
       #   nil when it took too long
-      def self.output_of(command, limit_s:, input: "", stop_signal: nil)
+      def self.output_of(command, limit_s:, input: "", stop_signal: nil, &interrupted)
         reader, writer = IO.pipe
         source, sink = IO.pipe(binmode: true)
         child = new(*command, in: source, out: writer, err: writer)
@@ -28,7 +29,7 @@ module PumaTuner
         [writer, source].each(&:close)
         feed(sink, input)
         reading = Thread.new { reader.read }
-        [reading.value, child.wait] if ended?(reading, limit_s, child, stop_signal)
+        [reading.value, child.wait] if ended?(reading, limit_s, child, stop_signal, &interrupted)
       ensure
         child&.stop
         reading&.kill&.join
@@ -52,6 +53,7 @@ module PumaTuner
         rescue Interrupt
           raise unless stop_signal
           child.signal(stop_signal)
+          yield if block_given?
           raise unless reading.join(ANSWER_LIMIT_S) && !reading.value.empty?
           true
         end
@@ -90,23 +92,27 @@ module PumaTuner
       end
 
       # Kills it and its group, which may outlive its leader. Safe to call again, and when it never started.
+      # @return [Boolean] false when processes of another user are left, as they can't be killed
       def stop
-        return if @pid.nil? || @stopped
+        return true if @pid.nil? || @stopped
         signal_group(:KILL)
         @stopped = true
         @waiting.join(END_LIMIT_S)
         deadline_s = Clock.now_s + END_LIMIT_S
-        sleep(0.005) while signal_group(0) && Clock.now_s < deadline_s
+        sleep(0.005) until (left = signal_group(0)).nil? || Clock.now_s >= deadline_s
+        left != false
       end
 
       private
 
       # @param signal [Symbol, Integer] 0 asks whether anybody is left
-      # @return [Integer, nil] nil when nobody is
+      # @return [Integer, nil, false] nil when nobody is, false when those who are belong to another user
       def signal_group(signal)
         Process.kill(signal, -@pid)
-      rescue Errno::ESRCH, Errno::EPERM
+      rescue Errno::ESRCH
         nil
+      rescue Errno::EPERM
+        false
       end
     end
   end

@@ -38,7 +38,7 @@ module PumaTuner
       # Passes on what was buffered, and everything from now on.
       def release
         @lock.synchronize do
-          @buffer&.each { |line| @echo&.write(line) }
+          @buffer&.each { |line| pass_on(line) }
           @buffer = nil
         end
       end
@@ -61,7 +61,7 @@ module PumaTuner
         open_file
         reader.each_line do |line|
           keep(line)
-          @lock.synchronize { @buffer ? buffer(line) : @echo&.write(line) }
+          @lock.synchronize { @buffer ? buffer(line) : pass_on(line) }
         end
       ensure
         @file&.close
@@ -96,6 +96,13 @@ module PumaTuner
           @unwritten << line
           @unwritten.shift if @unwritten.size > UNWRITTEN_LINES_MAX
         end
+      end
+
+      # Where nobody takes it any more, such as a pager that has ended, it is kept all the same.
+      def pass_on(line)
+        @echo&.write(line)
+      rescue SystemCallError, IOError
+        @echo = nil
       end
 
       # Holds back a line. Without a bound, a server that says too much before it serves would fill our memory.

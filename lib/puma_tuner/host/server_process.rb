@@ -130,8 +130,8 @@ module PumaTuner
       def terminate
         Process.kill(:TERM, announcement ? announcement["pid"] : @child.pid)
         @child.wait(STOP_LIMIT_S)
-      rescue Errno::ESRCH
-        nil
+      rescue Errno::ESRCH, Errno::EPERM
+        nil # it has ended, or it is another user's, which `stop` tells
       end
 
       # @return [Array<String>] the lines of its output that tell most
@@ -235,8 +235,14 @@ module PumaTuner
           "more by --shm-size."
       end
 
+      # It is told and not raised, as what went wrong before is worth more, and everything else is cleared away.
+      def tell_left(group)
+        Kernel.warn("puma_tuner: what #{@command} started runs as another user and could not be stopped; stop it " \
+          "with `sudo kill -- -#{group}`, and run puma_tuner as that user")
+      end
+
       def clear_away
-        @child&.stop
+        tell_left(@child.pid) unless @child.nil? || @child.stop
         @log&.finish
       ensure
         ScratchFolder.remove(@directory) if @directory

@@ -228,8 +228,8 @@ module PumaTuner
         return if @server.ours
         input, @orders = IO.pipe
         @said, output = IO.pipe
-        @child = Host::Child.new({"RUBYOPT" => nil, "RUBYLIB" => nil}, RbConfig.ruby, "-I", LIBRARY_PATH,
-          "-rpuma_tuner", "-e", "PumaTuner::Top::Forecaster.main", in: input, out: output, err: output)
+        @child = Host::Child.new({"RUBYOPT" => nil, "RUBYLIB" => nil}, RbConfig.ruby, "-E", "UTF-8", "-I",
+          LIBRARY_PATH, "-rpuma_tuner", "-e", "PumaTuner::Top::Forecaster.main", in: input, out: output, err: output)
         @child.start
         [input, output].each(&:close)
         settings = {pid: @server.pid, directory: @server.directory, window_s: @window_s}
@@ -247,7 +247,7 @@ module PumaTuner
           @left << part
         end
         while (line = @left.slice!(/\A.*\n/))
-          hear(line)
+          hear(line.force_encoding(Encoding::UTF_8).scrub)
         end
         ended if part.nil?
       end

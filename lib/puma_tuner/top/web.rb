@@ -62,7 +62,7 @@ module PumaTuner
         @told = ConditionVariable.new
         @history = []
         @clients_count = @number = 0
-      rescue SystemCallError => error
+      rescue SystemCallError, SocketError, ArgumentError => error # the last, of a socket's path that is too long
         raise UsageError, "can't listen at #{address}: #{error.message}. Give another address."
       end
 

@@ -90,6 +90,8 @@ module PumaTuner
         # @param file [IO, nil] nil: nothing is written
         def initialize(file)
           @file = file
+          # What could not be written is not to be tried again when the file is closed.
+          file&.sync = true
         end
 
         # @param reading [Reading]
@@ -98,10 +100,12 @@ module PumaTuner
         def look(reading, decision) = write(reading: reading.to_document, decision: decision&.to_document)
 
         # @return [void]
+        # @raise [MeasurementFailed] where there is no place for it
         def write(**fields)
-          return unless @file
-          @file.puts(JSON.generate(fields))
-          @file.flush
+          @file&.puts(JSON.generate(fields))
+        rescue SystemCallError => error
+          raise MeasurementFailed, "the journal #{@file.path} could not be written: #{error.class.new.message}. Make " \
+            "room, or give another file with --journal."
         end
       end
 

@@ -36,8 +36,8 @@ module PumaTuner
       def watch(duration_s)
         @automatic.call(duration_s:) { |told| tell(told) }
         say_last
-      rescue Interrupt
-        say_last
+      rescue Interrupt, MeasurementFailed
+        say_last # what it found in hours is worth as much
         raise
       end
 

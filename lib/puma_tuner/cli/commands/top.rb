@@ -24,7 +24,7 @@ module PumaTuner
       ]
 
       def call(server:, every:, once:, json:, web:, listen:, output:)
-        raise UsageError, "--web is a page; leave out #{once ? "--once" : "--json"}" if web && (once || json)
+        refuse_contradictions(once:, json:, web:, listen:, output:)
         address = PumaTuner::Top::Web.address(listen) if web
         Output.check_writable(output)
         server = PumaTuner::Top::Servers.new.find(server)
@@ -38,6 +38,18 @@ module PumaTuner
       end
 
       private
+
+      # Otherwise one of them would be left aside without a word.
+      def refuse_contradictions(once:, json:, web:, listen:, output:)
+        other = {"--once" => once, "--json" => json}.key(true)
+        raise UsageError, "--web is a page; leave out #{other}" if web && other
+        if !web && listen != self.class.declared.fetch(:listen).without_it
+          raise UsageError, "--listen says where --web is served; add --web, or leave it out"
+        end
+        other = "--web" if web
+        return unless output && other
+        raise UsageError, "--output is for key n of the screen, which #{other} does not have; leave one out"
+      end
 
       def recorder(server) = PumaTuner::Top::LaneRecorder.new(server)
 
