@@ -55,7 +55,7 @@ module PumaTuner
       end
 
       # @return [Boolean] whether there is something
-      def any? = Dir.exist?(@folder)
+      def any? = Dir.exist?(@folder) && !Dir.empty?(@folder)
 
       # Rounds of a proof, see Prove::Rounds.
       #

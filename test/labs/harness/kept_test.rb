@@ -69,6 +69,13 @@ class LabKeptTest < TunerTest
     assert_match(/cannot (save|write).*--output/, assert_raises(UsageError) { run.journal("grid", {}) }.message)
   end
 
+  test "an empty folder is nothing to go on with, and may be kept in" do
+    made = -> { Lab::Kept.new(@folder, same: {}, commit: Lab::Commit.new(name: "abc1234", changed: false)) }
+    refute made.call.any?
+    assert_equal 7, made.call.part("grid") { 7 }
+    assert_equal 7, made.call.part("grid") { flunk("measured again") }
+  end
+
   test "what another commit has measured is refused, with what to do" do
     folder = File.join(@folder, "finding.json.parts")
     made = ->(name, changed: false) { Lab::Kept.new(folder, same: {}, commit: name && Lab::Commit.new(name:, changed:)) }
