@@ -92,7 +92,7 @@ void load_begin(struct loop *loop, struct connection *connection, struct choice 
     connection->length = message->length;
     connection->intended_ns = intended_ns;
     connection->waited_for_connection = waited_for_connection;
-    connection->retried = false;
+    connection->sent_for_good = false;
     connection->written = 0;
     if (++loop->in_flight_count > loop->tally->in_flight_max) loop->tally->in_flight_max = loop->in_flight_count;
     load_response_begin(&connection->response, request->keeps_body);
@@ -112,11 +112,11 @@ void load_begin(struct loop *loop, struct connection *connection, struct choice 
 static void lost(struct loop *loop, struct connection *connection, const char *what, int error)
 {
     uint64_t now = now_ns();
-    bool reused = connection->served_count > 0 && connection->response.head_length == 0 && !connection->retried;
+    bool reused = connection->served_count > 0 && !connection->sent_for_good;
 
     close_connection(loop, connection);
     if (reused && now < connection->sent_ns + RETRY_NS) {
-        connection->retried = true;
+        connection->sent_for_good = true;
         loop->tally->retried_count++;
         load_connect(loop, connection);
         return;
@@ -178,11 +178,11 @@ static void receive(struct loop *loop, struct connection *connection)
             if (connection->response.until_close) return answered(loop, connection);
             return lost(loop, connection, "closed before the response was complete", 0);
         }
+        connection->sent_for_good = true;
         switch (load_response_feed(&connection->response, loop->buffer, (size_t)length, head_only)) {
           case COMPLETE:
             return answered(loop, connection);
           case NO_HTTP:
-            connection->retried = true; /* it is no matter of timing */
             return lost(loop, connection, "the response is not HTTP", 0);
           case NEEDS_MORE:
             if (length < READ_BYTES && !connection->hung_up) return;

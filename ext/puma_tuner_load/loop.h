@@ -18,7 +18,8 @@ struct connection {
     uint32_t generation;        /* one more with each connection that is made here */
     enum phase phase;
     struct choice choice;
-    bool retried, waited_for_connection;
+    bool sent_for_good;         /* it was sent once more already, or something has come back: it is not sent again */
+    bool waited_for_connection;
     bool met;                   /* closed loop: its first request has come to its end */
     bool hung_up;               /* by the server: what has come is all there will be */
     uint64_t intended_ns, sent_ns;

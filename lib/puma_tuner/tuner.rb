@@ -217,7 +217,7 @@ module PumaTuner
     # where a trial has enough requests for it.
     def primary(sweep)
       return "throughput" unless @plan.arrivals
-      requests_count = traffic(sweep).arrivals.rate_per_s * @plan.trial_duration_s
+      requests_count = traffic(sweep).arrivals.least_count(@plan.trial_duration_s)
       metric = Prove::Metric.percentile(measured_goals.first&.percentile || "p99")
       (requests_count < metric.least_requests_count) ? "p50" : metric.name
     end

@@ -180,12 +180,17 @@ class CompareComparerTest < TunerTest
 
   test "an endpoint of few hours is judged by these, and not as surely as one of all hours" do
     random = Random.new(21)
-    few, too_few = {5 => 8, 3 => 8}.map do |hours_count, per_minute|
+    few, too_few, with_strays = [[5, 0], [3, 0], [3, 1]].map do |hours_count, strays_count|
+      per_minute = 8
       logs = [0, 1].map do |day|
         log(random, per_s: 1, begins_s: MONDAY_S + day * DAY_S, seconds: 12 * 3_600).tap do |one|
           (hours_count * 60 * per_minute).times do |number|
             second = MONDAY_S + day * DAY_S + number * 60 / per_minute
             one.tally.add("POST /imports", at_ns: second * Units::NS_PER_S, took_ns: random.rand(100..200) * Units::NS_PER_MS, status: 200)
+          end
+          (3...12).each do |hour|
+            at_ns = (MONDAY_S + day * DAY_S + hour * 3_600 + 1_800) * Units::NS_PER_S
+            strays_count.times { one.tally.add("POST /imports", at_ns:, took_ns: 150 * Units::NS_PER_MS, status: 200) }
           end
         end
       end
@@ -194,7 +199,9 @@ class CompareComparerTest < TunerTest
     of = ->(outcome) { outcome.endpoint("POST /imports").rows.find { |row| row.name == "mean" } }
     assert_equal few.blocks_count, few.row("mean").ratio.samples_count
     assert_includes 4..few.blocks_count / 2 + 1, of.call(few).ratio.samples_count
-    assert_equal [nil, :not_shown, :few_requests], [of.call(too_few).ratio, of.call(too_few).outcome, of.call(too_few).reason]
+    [too_few, with_strays].map(&of).each do |row|
+      assert_equal [nil, :not_shown, :few_requests], [row.ratio, row.outcome, row.reason]
+    end
   end
 
   test "errors are no times, and more of them are worse" do

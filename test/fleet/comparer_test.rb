@@ -86,7 +86,7 @@ class FleetComparerTest < TunerTest
     alike = rows(quiet, quiet.map { |one| one.with(cpu_s: one.cpu_s * 1.5) })["cpu_per_request"]
     assert_equal [nil, :worse, nil], [alike.adjusted, alike.outcome, alike.reason]
     unknown = rows(*Array.new(2) { Array.new(32) { span(workers_count: nil) } })["cpu_per_request"]
-    assert_equal [:not_shown, :few_requests], [unknown.outcome, unknown.reason], "nobody knows the traffic of a worker"
+    assert_equal [:not_shown, :unknown_traffic], [unknown.outcome, unknown.reason], "nobody knows the traffic of a worker"
   end
 
   test "blocks that are no days show nothing, however far apart the groups are, and neither do three of them" do

@@ -294,6 +294,18 @@ class NativeTest < TunerTest
     assert_empty outcome.remarks
   end
 
+  test "a request is not sent again when anything has come back, be it an interim response" do
+    asked = Queue.new
+    answer = lambda do |_, number|
+      asked << number
+      number.zero? ? 200 : "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    end
+    outcome = ScriptedServer.serve(answer) { |server| run_native(server.url, connections_count: 1, duration_s: 0.3) }
+    assert_operator outcome.socket_errors_count, :>, 1
+    assert_equal outcome.requests_count + outcome.socket_errors_count, asked.size
+    assert_empty outcome.remarks
+  end
+
   test "answers end where HTTP says so" do
     {
       ["HTTP/1.1 200 OK\r\n\r\nuntil the end"] => 13, ["HTTP/1.0 200 OK\r\n", "\r\nunt", "il the end"] => 13,

@@ -12,7 +12,8 @@ class ScriptedServer
   attr_reader :latencies_ns
 
   # Runs the block with a server that lets `answer` reply to each request, and stops it.
-  # @param answer [#call] gets Received and the request's number on its connection; returns a status or a Reply
+  # @param answer [#call] gets Received and the request's number on its connection; returns a status, a Reply or, for a
+  #   connection that ends with it, the bytes of a response
   def self.serve(answer)
     server = new(answer)
     yield server
@@ -75,6 +76,7 @@ class ScriptedServer
 
   def reply(socket, received, number)
     answer = @answer.call(received, number)
+    return socket.write(answer) && raise(Errno::EPIPE) if answer.is_a?(String)
     answer = Reply.new(answer, {}, "ok") unless answer.is_a?(Reply)
     lines = ["HTTP/1.1 #{answer.status} Status", "Content-Length: #{answer.body.bytesize}", *answer.headers.map { |pair| pair.join(": ") }]
     socket.write(lines.join("\r\n"), "\r\n\r\n", answer.body)

@@ -175,6 +175,17 @@ class SetUpTest < TunerTest
     assert_match(/Connection refused\. Does the server run/, error.message)
   end
 
+  test "a set-up line that was sent once more is remarked, as what the server began of it is done twice" do
+    asked = 0
+    seen, outcome = sent("setup GET /a\nsetup POST /in body:a=1\nGET /page") do |request|
+      raise Errno::EPIPE if request.path == "/in" && (asked += 1) == 1
+      200
+    end
+    assert_equal 2, seen.count { |request| request.path == "/in" }
+    assert_match(/requests of the set-up lines that were sent once more over a new connection.*: 1\z/, outcome.remarks.join)
+    assert_nil outcome.complaint
+  end
+
   test "a token that each response gives anew is sent with the next request" do
     lock, current, wrong_count = Mutex.new, "first", 0
     serve = lambda do |request|

@@ -71,6 +71,13 @@ class SweeperTest < TunerTest
     assert_in_delta 2 * 1.96 * 0.3, Math.log(widths[2]), 0.12
   end
 
+  test "each metric's checks count by their own number" do
+    record = Predict::TrackRecord.error("throughput" => [0.3], "p99" => [0.7] * 41)
+    of_p99, of_both = [record, {**record, "p99_checks_count" => 1}].map { |error| forecast_with(error).p99_ns }
+    assert_operator of_p99.high / of_p99.low, :>, Math.exp(2 * 1.96 * 0.6)
+    assert_operator of_both.high / of_both.low, :<, of_p99.high / of_p99.low
+  end
+
   test "the model can't be wrong about the rate of an open load" do
     estimate = sweeper(requests_count: 2_000).forecast(scenario("1x5", Model::Arrivals.open(50, kind: "even"))).throughput_per_s
     assert_in_epsilon 50, estimate.value, 0.01

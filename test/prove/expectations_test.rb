@@ -139,8 +139,10 @@ class ExpectationsTest < TunerTest
     ["throughput", "throughput > 1.2", "throughput >= fast", "p99better", ""].each do |text|
       assert_match(/METRIC not worse/, assert_raises(PumaTuner::UsageError) { Expectations.parse([text]) }.message)
     end
-    assert_match(/"p99 <= 300" is about 300 times the baseline's\. Write .* or "90% < 300ms"/m,
-      assert_raises(PumaTuner::UsageError) { Expectations.parse(["p99 <= 300"]) }.message)
+    ["p99 <= 50", "p99 <= 300", "throughput >= 0.05"].each do |text|
+      assert_match(/"#{text}" is about [\d.]+ times the baseline's\. Write .* or "90% < 300ms"/m,
+        assert_raises(PumaTuner::UsageError) { Expectations.parse([text]) }.message)
+    end
     assert_match(/speed, which is not measured; the metrics are throughput, p50/, assert_raises(PumaTuner::UsageError) { Expectations.parse(["speed better"]) }.message)
   end
 

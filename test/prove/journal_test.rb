@@ -20,6 +20,8 @@ class JournalTest < TunerTest
     %w[a b].map { |name| PumaTuner::Prove::Trial.new(variant: name, round:, position: 0, requests_count: 3, values: {"throughput" => 1.5}, void: void_reason && PumaTuner::Prove::Void.failed(void_reason)) }
   end
 
+  def verdict(trials) = Journal::Ended.new(trials:, remarks: [PumaTuner::Statement.of(:noise_left_out)], stopped_because: PumaTuner::Statement.of(:time_used_up))
+
   def journal(plan: {"seed" => 1}, resume: false) = Journal.new(@path, plan:, resume:)
 
   test "kept rounds come back as they were" do
@@ -40,9 +42,9 @@ class JournalTest < TunerTest
     first = journal
     first.keep(attempt(0))
     assert_match(/verdict\.json\.rounds holds 1 round of an interrupted run: continue it with --resume/, assert_raises(PumaTuner::UsageError) { journal }.message)
-    assert_equal [[0, 0], false], journal(resume: true).then { |one| [one.trials.map(&:round), one.finished?] }
-    first.finish
-    assert_equal [[0, 0], true], journal(resume: true).then { |one| [one.trials.map(&:round), one.finished?] }
+    assert_equal [[0, 0], nil], journal(resume: true).then { |one| [one.trials.map(&:round), one.ended] }
+    first.finish(verdict(attempt(0)))
+    assert_equal [0, 0], journal(resume: true).trials.map(&:round)
     assert_empty journal.trials
   end
 
@@ -51,10 +53,29 @@ class JournalTest < TunerTest
     script = <<~RUBY
       require "puma_tuner"
       journal = PumaTuner::Prove::Journal.new(ARGV[0], plan: {"name" => NAME}, resume: true)
-      journal.finish
+      journal.keep_times(PumaTuner::Prove::TrialRunner::Times.new(*[1] * 6))
       p PumaTuner::Prove::Journal.values(ARGV[0]).first["name"] == NAME
     RUBY
     assert_equal ["true"], in_each_encoding(script, @path).uniq
+  end
+
+  test "a run that came to its end goes on with what it ended with" do
+    first = journal
+    first.keep(attempt(0))
+    first.finish(verdict(attempt(0, void_reason: "disturbed later")))
+    again = journal(resume: true)
+    again.finish(verdict([]))
+    assert_equal [attempt(0, void_reason: "disturbed later")] * 2, [again, journal(resume: true)].map(&:trials)
+    assert_equal verdict(again.trials), again.ended
+  end
+
+  test "how long shorter trials were is kept with them" do
+    times = PumaTuner::Prove::TrialRunner::Times.new(warmup_window_s: 0.25, warmup_limit_s: 2.0, duration_s: 1.5, turns_count: 8, probe_s: 0, boot_limit_s: 60)
+    first = journal
+    first.keep_times(times)
+    first.keep(attempt(0))
+    assert_equal [times, attempt(0)], journal(resume: true).then { |one| [one.times, one.trials] }
+    assert_nil first.times
   end
 
   test "a line cut short is left out" do

@@ -14,15 +14,13 @@ class RoundsTest < TunerTest
 
   # Keeps in memory.
   class Kept
-    attr_reader :trials, :attempts
+    attr_reader :trials, :attempts, :ended
 
-    def initialize(trials = [], finished: false)
+    def initialize(trials = [], ended: nil)
       @trials = trials
       @attempts = []
-      @finished = finished
+      @ended = ended
     end
-
-    def finished? = @finished
 
     def keep(attempt) = @attempts << attempt
   end
@@ -196,10 +194,12 @@ class RoundsTest < TunerTest
     assert run.complete?
   end
 
-  test "to a run that came to its end no rounds are added, though more are wanted now" do
+  test "to a run that came to its end no rounds are added, though more are wanted now, and none is judged anew" do
     whole = rounds.call
-    run = rounds(looks: Looks.fixed(12), kept: Kept.new(whole, finished: true))
-    assert_equal [whole, true, :planned_rounds], [run.call, run.complete?, run.stopped_because.kind]
+    time_used_up = PumaTuner::Statement.of(:time_used_up)
+    ended = PumaTuner::Prove::Journal::Ended.new(trials: whole, remarks: [], stopped_because: time_used_up)
+    run = rounds(looks: Looks.fixed(12), kept: Kept.new(whole, ended:), marked: ->(_) { flunk })
+    assert_equal [whole, true, time_used_up], [run.call, run.complete?, run.stopped_because]
     assert_equal 24, rounds(looks: Looks.fixed(12), kept: Kept.new(whole)).call.size
   end
 

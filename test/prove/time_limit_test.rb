@@ -10,9 +10,9 @@ class TimeLimitTest < TunerTest
   # Ten seconds, or as much less as is taken off.
   TRIAL_S = ->(times) { 2 + 3 * times.warmup_window_s + times.duration_s + times.probe_s }
 
-  def fit(left_s, times: TIMES, looks: Prove::Looks.fixed(12), **counts)
-    limit = Prove::TimeLimit.new((left_s + 1e-6) / (1 - Prove::TimeLimit::SPARE_RATIO), variants_count: 2, trial_s: TRIAL_S)
-    limit.fit(times, looks, **counts)
+  def fit(left_s, times: TIMES, looks: Prove::Looks.fixed(12), trial_s: TRIAL_S, least_duration_s: 0, **kept)
+    limit = Prove::TimeLimit.new((left_s + 1e-6) / (1 - Prove::TimeLimit::SPARE_RATIO), variants_count: 2, trial_s:, least_duration_s:)
+    limit.fit(times, looks, **kept)
   end
 
   test "a plan that fits is not changed" do
@@ -49,8 +49,24 @@ class TimeLimitTest < TunerTest
   test "rounds that are there take no time, and what is added to them is as long" do
     assert_equal [TIMES, 12, []], fit(60, kept_count: 9).then { |fitted| [fitted.times, fitted.looks.rounds_max, fitted.remarks] }
     assert_equal [TIMES, 11], fit(59, kept_count: 9).then { |fitted| [fitted.times, fitted.looks.rounds_max] }
-    assert_equal [TIMES, 3], fit(10, kept_count: 3).then { |fitted| [fitted.times, fitted.looks.rounds_max] }
+    assert_equal [TIMES, 4], fit(10, kept_count: 3).then { |fitted| [fitted.times, fitted.looks.rounds_max] }
     assert_equal [TIMES, 12], fit(0, kept_count: 12).then { |fitted| [fitted.times, fitted.looks.rounds_max] }
+  end
+
+  test "rounds that were made shorter say how long others are, whatever time there is now" do
+    short = TIMES.with(duration_s: 1.0, probe_s: 0)
+    fitted = fit(10_000, kept_count: 3, kept_times: short)
+    assert_equal [short, 12, [:shorter_trials]], [fitted.times, fitted.looks.rounds_max, fitted.remarks.map(&:kind)]
+    assert_equal TIMES, fit(10_000, kept_times: short).times
+  end
+
+  test "trials are not made so short that they can't tell what decides" do
+    assert_in_delta 3.0, fit(20, least_duration_s: 3).times.duration_s
+    assert_in_delta 4.0, fit(20, least_duration_s: 9).times.duration_s
+  end
+
+  test "where nobody says how long trials are, as of blocks, there are fewer" do
+    assert_equal 1, fit(1, times: nil, trial_s: ->(_) { 10 }).looks.rounds_max
   end
 
   test "looks that come too late are left out, and the noise is not measured beforehand" do

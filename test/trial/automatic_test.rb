@@ -423,10 +423,11 @@ class TrialAutomaticTest < TunerTest
       processes: [process_observation.with(pid:)])
   end
 
-  test "where the simulation of today's threads has no steady state, that is why there is no forecast" do
+  test "where the simulation of today's threads has no steady state or ends in a deadlock, that is why there is no forecast" do
     stuck = Statement.of(:deadlock, locks: %w[a b])
+    off = Predict::CheckedFigure.new(metric: "throughput", recorded: 200.0, simulated: estimate(0.0), error_ratio: -1.0, beyond_noise: true)
     [->(sweep) { sweep.with(forecasts: sweep.forecasts.map { |one| (one.topology == sweep.today) ? one.with(unsteady: stuck) : one }) },
-      ->(_) { raise Predict::Deadlock.new([0, 1]) }].each do |changed|
+      ->(sweep) { sweep.with(self_check: Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: sweep.forecasts.first.scenario, figures: [off], cause: stuck)])) }].each do |changed|
       forecaster = Trial::Forecaster.new(PlayedServer.new([11]) { {} }, window_s: 0)
       recorded = full(2, requests_count: 1_000)
       forecaster.define_singleton_method(:recorded) { |_| recorded }

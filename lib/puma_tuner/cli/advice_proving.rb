@@ -87,7 +87,8 @@ module PumaTuner
       def primary(arrivals)
         return "throughput" unless arrivals.open?
         p99 = Prove::Metric.percentile("p99")
-        (arrivals.rate_per_s * @options[:trial_duration] < p99.least_requests_count) ? "p50" : p99.name
+        count = Load::Arrivals.open(arrivals.rate_per_s).least_count(@options[:trial_duration])
+        (count < p99.least_requests_count) ? "p50" : p99.name
       end
 
       # The load that the forecasts are of.

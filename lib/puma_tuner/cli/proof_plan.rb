@@ -160,16 +160,18 @@ module PumaTuner
       end
 
       # In an open loop the throughput is the load's own rate.
-      def of_open_loop = (trial_requests_count < Prove::Metric.percentile("p99").least_requests_count) ? "p50" : "p99"
+      def of_open_loop = (least_trial_count < Prove::Metric.percentile("p99").least_requests_count) ? "p50" : "p99"
 
-      # @return [Float] of an open loop
-      def trial_requests_count = option(:rate) * option(:duration)
+      # @return [Integer] of an open loop
+      def least_trial_count
+        Load::Arrivals.open(option(:rate), kind: option(:arrivals) || "poisson").least_count(option(:duration))
+      end
 
       # Before hours of rounds whose trials can't tell.
       def ensure_enough_requests(metric)
-        return if !option(:rate) || option(:block) || trial_requests_count >= metric.least_requests_count
+        return if !option(:rate) || option(:block) || least_trial_count >= metric.least_requests_count
         raise UsageError, "#{metric.label} takes #{metric.least_requests_count} requests in each trial, and " \
-          "#{Units.significant(option(:rate))}/s make #{trial_requests_count.floor} in " \
+          "#{Units.significant(option(:rate))}/s may make no more than #{least_trial_count} in " \
           "#{Units.significant(option(:duration))} s: give a longer --duration, or another --primary"
       end
 

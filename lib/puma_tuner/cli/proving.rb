@@ -16,7 +16,7 @@ module PumaTuner
         journal = Prove::Journal.new("#{output}.rounds", plan: plan.same, resume:)
         verdict_of(plan, name, journal).tap do |verdict|
           yield verdict
-          verdict.complete ? journal.finish : tell_incomplete(verdict, journal)
+          verdict.complete ? journal.finish(verdict) : tell_incomplete(verdict, journal)
         end
       end
 

@@ -120,13 +120,19 @@ module PumaTuner
 
       def count(list) = list.sum(&:count)
 
-      # How far an endpoint scatters is known from the blocks in which both logs have it, be they few of all.
+      # How far an endpoint scatters is known from the blocks in which both logs have it, be they few of all. A block
+      # with next to none of its requests tells next to nothing, so they count as many as would with the same weight
+      # (Kish, "Survey Sampling", 1965, 11.7).
       def known(about, result)
         both = cells[about]
         return result unless result && both
-        blocks_count = both.transpose.count { |block| block.all? { |cell| cell.count.positive? } }
-        return if blocks_count < Stats::BlockBootstrap::BLOCKS_MIN
-        result.with(freedom: blocks_count - 1, blocks_count:)
+        common = both.transpose.select { |block| block.all? { |cell| cell.count.positive? } }
+        effective_counts = common.transpose.map do |list|
+          (count(list)**2).fdiv(list.sum { |cell| cell.count**2 }).round
+        end
+        effective_count = effective_counts.min || 0
+        return if effective_count < Stats::BlockBootstrap::BLOCKS_MIN
+        result.with(freedom: effective_count - 1, blocks_count: common.size)
       end
 
       # @return [Hash{String => Array(Integer, Integer)}] requests of both, the most frequent first

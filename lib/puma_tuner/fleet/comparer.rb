@@ -15,8 +15,9 @@ module PumaTuner
       # day, and what disturbs a server for hours is in several of them, so that their scatter is not all there is;
       # few_blocks: no interval can be made of so few; traffic_apart: at no traffic were both groups observed, so that
       # the ratio has the traffic's part in it, and taking that out would go on with a line where nobody has looked;
-      # few_requests: the groups' traffic differs, and no span has the requests that tell its part in the ratio.
-      REASONS = %i[short_blocks few_blocks traffic_apart few_requests].freeze
+      # few_requests: the groups' traffic differs, and no span has the requests that tell its part in the ratio;
+      # unknown_traffic: the groups' workers are unknown, and so what each of them was sent.
+      REASONS = %i[short_blocks few_blocks traffic_apart few_requests unknown_traffic].freeze
 
       # Up to so much more traffic in one of them, the ratio decides where nothing can be taken out. A judgement.
       ALIKE_RATIO = 1.1
@@ -126,7 +127,7 @@ module PumaTuner
         return :short_blocks unless @days
         return unless metric.adjusted
         return :traffic_apart if traffic_apart?
-        :few_requests unless adjusted || alike?
+        (alike?.nil? ? :unknown_traffic : :few_requests) unless adjusted || alike?
       end
 
       # Returns whether the groups had about the same traffic; nil where nobody knows it, as workers are unknown.

@@ -31,6 +31,23 @@ module PumaTuner
       # @return [Boolean] whether requests leave whatever the server does
       def open? = kind != "closed"
 
+      # Of arrivals by chance (Poisson), a count scatters by its own square root.
+      #
+      # @param duration_s [Numeric] seconds of an open loop
+      # @return [Integer] requests that are due meanwhile, at least; fewer are one time in 700, three standard
+      #   deviations away
+      def least_count(duration_s)
+        count = rate_per_s * duration_s
+        (count - ((kind == "even") ? 0 : 3 * Math.sqrt(count))).floor.clamp(0..)
+      end
+
+      # @param count [Integer] requests of an open loop
+      # @return [Float] seconds in which so many are due, at least
+      def duration_s_of(count)
+        count = ((3 + Math.sqrt(9 + 4 * count)) / 2)**2 unless kind == "even"
+        count.fdiv(rate_per_s)
+      end
+
       # @return [Integer, nil] requests over one connection, on average; nil: no end
       def reuse_count = reuse && reuse.sum.fdiv(reuse.size).round
 

@@ -119,7 +119,7 @@ module PumaTuner
         figures = figures({**plan, **limits, raw_path: @raw_path, core: @core},
           settling_limit_s + duration_s + [@drain_s, @drain_limit_s].max + ENDING_LIMIT_S)
         clients&.keep(figures[:clients])
-        doubts = NativeDoubts.new(figures, mix:, url_base:).ensure_no_redirects.ensure_picked
+        doubts = NativeDoubts.new(figures, mix:, url_base:, clients:).ensure_no_redirects.ensure_picked
         NativeOutcome.new(figures, name:, connections_count:, duration_s:, arrivals:, remarks: doubts.remarks,
           first_unexpected: doubts.first_unexpected).outcome
       end

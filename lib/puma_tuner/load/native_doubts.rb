@@ -15,8 +15,10 @@ module PumaTuner
       # @param figures [Hash{Symbol => Object}] as ext/puma_tuner_load/bindings.c writes them
       # @param mix [Mix]
       # @param url_base [String]
-      def initialize(figures, mix:, url_base:)
+      # @param clients [Clients, nil] that sent it
+      def initialize(figures, mix:, url_base:, clients: nil)
         @figures = figures
+        @set_up_retried_count = clients ? clients.retried_count : 0
         @session = Session.new(mix) if mix.set_up.any?
         @requests = mix.requests.zip(figures[:requests])
         @url_base = url_base
@@ -53,17 +55,18 @@ module PumaTuner
 
       # @return [Array<String>]
       def remarks
-        [alike, (redirected_in_part unless @figures[:redirected]), dropped_cookies, retried, shared_rows].compact
+        [alike, (redirected_in_part unless @figures[:redirected]), dropped_cookies, *retried, shared_rows].compact
       end
 
       private
 
       # What the server had begun of them it has done twice.
       def retried
-        count = @figures[:retried_count]
-        return unless count.positive?
-        "requests that were sent once more over a new connection, as the kept one ended right after they were sent, " \
-          "without a response: #{count}"
+        {"requests" => @figures[:retried_count], "requests of the set-up lines" => @set_up_retried_count}
+          .select { |_, count| count.positive? }.map do |what, count|
+          "#{what} that were sent once more over a new connection, as the kept one ended right after they were sent, " \
+            "without a response: #{count}"
+        end
       end
 
       def shared_rows

@@ -8,14 +8,20 @@ module PumaTuner
       # @return [Array<Array(String, Array<String>)>] of each: cookies, as the loop keeps them, and values
       attr_reader :states
 
+      # @return [Integer] requests of the set-up lines that were sent once more
+      attr_reader :retried_count
+
       # @param states [Array<Array(String, Array<String>)>]
       def initialize(states)
         @states = states
+        @retried_count = 0
       end
 
       # @param packed [Array<Array(String, Array<String>)>] the same in Base64, as Native tells them
+      # @param retried_count [Integer] of the set-up lines
       # @return [self]
-      def keep(packed)
+      def keep(packed, retried_count: @retried_count)
+        @retried_count = retried_count
         @states = packed.map { |cookies, values| [cookies.unpack1("m0"), values.map { |value| value.unpack1("m0") }] }
         self
       end
@@ -43,7 +49,9 @@ module PumaTuner
       # @raise [InvalidMeasurement] when a response is not as it must be
       def call
         figures = yield(@plan.set_up, @limit_s)
-        return @clients.keep(figures[:clients]) if figures[:set_up_count] == @connections_count
+        if figures[:set_up_count] == @connections_count
+          return @clients.keep(figures[:clients], retried_count: figures[:retried_count])
+        end
         raise InvalidMeasurement, "the set-up lines failed, so nothing was measured: #{problem(figures)}"
       end
 

@@ -18,9 +18,9 @@ module PumaTuner
       RATES_PER_S = 0.01..200_000.0
       CONNECTIONS_COUNTS = 1..10_000
 
-      # At this share of what the formulas let a server bear, requests hardly ever meet: what takes too long there is
-      # the requests' own time, which no lower rate makes shorter, and simulations of idle servers take long. A
-      # judgement.
+      # At this share of the first rate, or of what the formulas let a server bear, requests hardly ever meet: what
+      # takes too long there is the requests' own time, which no lower rate makes shorter, and simulations of idle
+      # servers take long. A judgement.
       LEAST_BOUND_RATIO = 0.001
 
       # A load that was tried. miss: nil when all goals held

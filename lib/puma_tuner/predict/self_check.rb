@@ -74,6 +74,9 @@ module PumaTuner
         logs.empty? ? 0.0 : Math.sqrt(logs.sum { |log| log**2 } / logs.size)
       end
 
+      # @return [Boolean] whether threads that took the recorded locks came to wait for each other forever
+      def deadlock? = off.any? { |setting| setting.cause&.kind == :deadlock }
+
       # @return [Boolean] whether intervals are wider by what is beyond noise, as they are not by a deadlock
       def widened?
         off.flat_map(&:off).any? do |figure|

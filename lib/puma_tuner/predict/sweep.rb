@@ -9,7 +9,7 @@ module PumaTuner
     #   app that are assumed, as they were written
     # seed: of the first simulation; seeds_count: simulations per scenario; requests_count: counted in each
     # past_error: Hash, by metric: typical ratio by which earlier forecasts of this app missed (see TrackRecord), and
-    #   "checks_count"; nil without any
+    #   how many checks these were; nil without any
     # self_check: SelfCheck of what it was recorded with; nil where the recording does not tell what it saw
     # capacities: Array<Capacity>, where the most load was searched; its forecasts are then those at the limits
     # remarks: Array<String>, what else is to be told of how they came about; limits: what limits them, an Unknown each

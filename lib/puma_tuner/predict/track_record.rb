@@ -29,10 +29,12 @@ module PumaTuner
       end
 
       # @param log_ratios [Hash{String => Array<Float>}] of checks, by metric: ln(measured / forecast)
-      # @return [Hash{String => Numeric}] by metric their root mean square, and of the fewest of them "checks_count"
+      # @return [Hash{String => Numeric}] by metric their root mean square; as "p99_checks_count" how many they are of
+      #   that metric, which open loops and closed ones have not alike; and "checks_count", the most of them
       def self.error(log_ratios)
         errors = log_ratios.transform_values { |logs| Math.sqrt(logs.sum { |log| log**2 } / logs.size) }
-        {**errors, "checks_count" => log_ratios.values.map(&:size).min}.freeze
+        counts = log_ratios.to_h { |metric, logs| ["#{metric}_checks_count", logs.size] }
+        {**errors, **counts, "checks_count" => counts.values.max}.freeze
       end
 
       # @param path [String]

@@ -63,9 +63,9 @@ module PumaTuner
       def of_checks(metric)
         typical = MODEL_ERROR_RATIOS[metric] ||
           MODEL_ERROR_RATIOS.fetch(Percentile.among(MODEL_ERROR_RATIOS.keys, metric))
-        own = @past_error[metric] || @past_error[kept_as(metric)]
-        return typical unless own
-        count = @past_error.fetch("checks_count")
+        kept = [metric, kept_as(metric)].find { |one| @past_error[one] } or return typical
+        own = @past_error.fetch(kept)
+        count = @past_error["#{kept}_checks_count"] || @past_error.fetch("checks_count")
         Math.sqrt((PRIOR_CHECKS_COUNT * typical**2 + count * own**2) / (PRIOR_CHECKS_COUNT + count))
       end
 

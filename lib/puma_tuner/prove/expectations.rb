@@ -16,7 +16,7 @@ module PumaTuner
         (?:(?<bound>>=|<=)\s*(?<ratio>\d*\.?\d+)|\b(?<outcome>better|worse|equivalent|not\s+worse))\z/x
 
       # Nobody means a bound beyond: it is a time without its unit.
-      RATIOS = 0.01..100
+      RATIOS = {at_least: 0.1..100, at_most: 0.01..10}.freeze
 
       # An objective of one endpoint reads like this.
       OF_ALL_REQUESTS = " A load does not see which endpoint a request is of, so a goal is of all requests: send one " \
@@ -46,12 +46,12 @@ module PumaTuner
       def self.of_metric(text, metrics)
         match = PATTERN.match(text.strip) or raise UsageError, "#{text.inspect} is not an expectation. #{UNDERSTOOD}"
         Wanted.new(text: text.strip, variant: match[:variant], metric: metric_named(text, match[:metric], metrics).name,
-          claim: claim(match), ratio: match[:ratio]&.then { |words| ratio(text, words) })
+          claim: claim(match), ratio: match[:ratio]&.then { |words| ratio(text, words, claim(match)) })
       end
       private_class_method :of_metric
 
-      def self.ratio(text, words)
-        return words.to_f if RATIOS.cover?(words.to_f)
+      def self.ratio(text, words, claim)
+        return words.to_f if RATIOS.fetch(claim).cover?(words.to_f)
         raise UsageError, "#{text.inspect} is about #{words} times the baseline's. #{UNDERSTOOD}"
       end
       private_class_method :ratio

@@ -5,10 +5,12 @@ require "json"
 module PumaTuner
   module Prove
     # Attempts at rounds as they are made, one a line, so that nothing is lost when a run is interrupted, and the
-    # analysis can be done again. The first line says what was planned: a run can only go on with the same plan.
+    # analysis can be done again. The first line says what was planned: a run can only go on with the same plan. Another
+    # tells of trials that were made shorter, and the last what a run that came to its end had ended with.
     class Journal
-      # The last line of a run that came to its end.
-      FINISHED = "finished"
+      # trials: [Trial], the disturbed ones void as they were then; remarks: [Statement]; stopped_because: Statement
+      Ended = Document.define(:trials, :remarks, :stopped_because,
+        nested: {trials: [Trial], remarks: [Statement], stopped_because: Statement})
 
       # The last line may be cut short, by what interrupted the run.
       #
@@ -29,6 +31,12 @@ module PumaTuner
       # @return [Array<Trial>] of earlier runs
       attr_reader :trials
 
+      # @return [TrialRunner::Times, nil] of these, where they are not as they were planned
+      attr_reader :times
+
+      # @return [Ended, nil] what an earlier run ended with; nil where it did not come to its end
+      attr_reader :ended
+
       # @param path [String]
       # @param plan [Hash{String => Object}] what must be the same to go on
       # @param resume [Boolean] whether to go on where the file ends
@@ -40,11 +48,11 @@ module PumaTuner
         @trials = resume ? read : begin_anew
       end
 
-      # @return [Boolean] whether an earlier run came to its end
-      def finished? = !!@finished
-
       # @param attempt [Array<Trial>] a round, void or not
       def keep(attempt) = write_line(attempt.map(&:to_document), "a")
+
+      # @param times [TrialRunner::Times] of the rounds from here on
+      def keep_times(times) = write_line({"times" => times.to_h}, "a")
 
       # The app, its gems or its settings may have changed since an earlier run
       # was interrupted: its rounds would be of something else.
@@ -61,7 +69,13 @@ module PumaTuner
       end
 
       # The measurements are in a verdict now: another run may begin here.
-      def finish = write_line(FINISHED, "a")
+      #
+      # @param verdict [#trials, #remarks, #stopped_because]
+      def finish(verdict)
+        return if ended
+        write_line({"ended" => Ended.new(trials: verdict.trials, remarks: verdict.remarks,
+          stopped_because: verdict.stopped_because).to_document}, "a")
+      end
 
       private
 
@@ -75,7 +89,7 @@ module PumaTuner
       def ensure_nothing_unfinished
         lines = File.file?(@path) ? Journal.values(@path).drop(1) : []
         count = lines.grep(Array).count { |attempt| attempt.none? { |trial| trial.is_a?(Hash) && trial["void"] } }
-        return if count.zero? || lines.include?(FINISHED)
+        return if count.zero? || facts(lines).key?("ended")
         raise UsageError, "#{@path} holds #{Units.counted(count, "round")} of an interrupted run: continue it with " \
           "--resume, remove it, or give another --output"
       end
@@ -87,16 +101,21 @@ module PumaTuner
       end
 
       def read
-        plan, *attempts = Journal.values(@path)
+        plan, *lines = Journal.values(@path)
         ensure_plan(plan)
-        @finished = attempts.include?(FINISHED)
-        (attempts - [FINISHED]).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
+        times, ended = facts(lines).values_at("times", "ended")
+        @times = TrialRunner::Times.new(**times.transform_keys(&:to_sym)) if times
+        @ended = Ended.from_document(ended) if ended
+        return @ended.trials if @ended
+        lines.grep(Array).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
         raise UsageError, "--resume: #{error.message}. There is nothing to resume; leave out --resume."
       rescue *Document::MISFITS => error
         raise UsageError, "--resume: #{@path} was not written by this version (#{error.message}). " \
           "Start again without --resume."
       end
+
+      def facts(lines) = lines.grep(Hash).reduce({}, :merge)
 
       def ensure_plan(plan)
         different = @plan.keys.find { |key| plan&.fetch(key, nil) != @plan[key] }

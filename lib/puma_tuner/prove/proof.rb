@@ -100,19 +100,20 @@ module PumaTuner
 
       def noise_s(rounds_count) = rounds_count * 2 * @trial_runner.expected_s
 
-      # @return [TimeLimit::Fitted] what was planned, or what of it fits into the time that is left
+      # @return [TimeLimit::Fitted] what was planned, or what of it fits into the time that is left; rounds that were
+      #   kept say how long others are
       def fit(clock)
         times = @trial_runner.times if @trial_runner.respond_to?(:times)
-        unless clock
-          return TimeLimit::Fitted.new(times:, looks: @plan.looks,
-            noise_rounds_count: @plan.noise_rounds_count, remarks: [])
-        end
-        limit = TimeLimit.new(clock.left_s, variants_count: @plan.variants.size,
-          trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s })
         kept_count = rounds(@plan.looks).valid_count
-        limit.fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count, kept_count:).tap do |fitted|
-          @trial_runner.times = fitted.times if times
-        end
+        left_s = (clock && !@kept.ended) ? clock.left_s : Float::INFINITY
+        limit = TimeLimit.new(left_s, variants_count: @plan.variants.size,
+          trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s },
+          least_duration_s: times ? @trial_runner.least_duration_s(Metric.named(@plan.primary, @plan.metrics)) : 0)
+        fitted = limit.fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count, kept_count:,
+          kept_times: @kept.times)
+        @kept.keep_times(fitted.times) if fitted.times != (@kept.times || times)
+        @trial_runner.times = fitted.times if times
+        @kept.ended ? fitted.with(remarks: @kept.ended.remarks) : fitted
       end
 
       # Returns the load as it was sent, when it had to be cut.

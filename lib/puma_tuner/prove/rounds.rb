@@ -18,7 +18,7 @@ module PumaTuner
       # @param looks [Looks]
       # @param trial_runner [#together or #call, #expected_s] of a whole round, or of a trial
       # @param random [Random] for the order
-      # @param kept [#trials, #finished?, #keep] what an earlier run has left, and where attempts are kept; see Journal
+      # @param kept [#trials, #ended, #keep] what an earlier run has left, and where attempts are kept; see Journal
       # @param decided [#call] trials so far -> why they suffice, or nil; asked at looks
       # @param hopeless [#call] trials so far -> why more would tell nothing, or
       #   nil; asked once, when there are enough for an interval
@@ -40,7 +40,7 @@ module PumaTuner
         @check = check
         @marked = marked
         @clock = clock
-        @trials = marked.call(kept.trials)
+        @trials = kept.ended ? kept.trials : marked.call(kept.trials)
         @earlier_count = @trials.size
         @looked_counts = []
       end
@@ -52,9 +52,13 @@ module PumaTuner
       module Nothing
         def self.trials = []
 
-        def self.finished? = false
+        def self.ended = nil
+
+        def self.times = nil
 
         def self.keep(_attempt) = nil
+
+        def self.keep_times(_times) = nil
 
         def self.ensure_same(_fingerprints) = nil
       end
@@ -101,10 +105,11 @@ module PumaTuner
       # A run that came to its end has had its say: rounds added to it would be one more chance.
       # @return [Statement, nil] why no more rounds are needed
       def enough
+        return (@complete = true) && @kept.ended.stopped_because if @kept.ended
         count = valid_count
         decided = look?(count) && @decided.call(@trials)
         @wanted ||= @wanted_of.call(attempts.select { |attempt| attempt.none?(&:void) })
-        @complete = decided || @kept.finished? || count >= rounds_count
+        @complete = decided || count >= rounds_count
         return Statement.of(:primary_decided, rounds_count: count) if decided && count < rounds_count
         ended(count) if @complete
       end

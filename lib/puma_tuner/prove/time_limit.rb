@@ -36,28 +36,34 @@ module PumaTuner
       # @param left_s [Numeric] seconds that there are
       # @param variants_count [Integer] the baseline included
       # @param trial_s [#call] Times -> seconds that one trial takes, about
-      def initialize(left_s, variants_count:, trial_s:)
+      # @param least_duration_s [Numeric] seconds of load below which a trial can't tell what decides
+      def initialize(left_s, variants_count:, trial_s:, least_duration_s: 0)
         @left_s = left_s * (1 - SPARE_RATIO)
+        @least_duration_s = [DURATION_LEAST_S, least_duration_s].max
         @variants_count = variants_count
         @trial_s = trial_s
       end
 
-      # @param times [TrialRunner::Times]
+      # @param times [TrialRunner::Times, nil] nil: they are what they are, as those of blocks are
       # @param looks [Looks]
-      # @param kept_count [Integer] rounds that are there already: others are not made shorter than these
+      # @param kept_count [Integer] rounds that are there already: others are as long as these
+      # @param kept_times [TrialRunner::Times, nil] of these, where they were made shorter
       # @return [Fitted]
-      def fit(times, looks, noise_rounds_count: 0, kept_count: 0)
-        wanted = Fitted.new(times:, looks:, noise_rounds_count:, remarks: [])
-        missing_s = seconds(times, looks.rounds_max - kept_count) + noise_rounds_count * 2 * @trial_s.call(times)
-        return wanted if missing_s <= @left_s
+      def fit(times, looks, noise_rounds_count: 0, kept_count: 0, kept_times: nil)
+        now = (kept_count.positive? && kept_times) || times
         least_count = [looks.least_rounds_count(@variants_count - 1), looks.rounds_max].min
-        shorten = kept_count.zero? && seconds(times, least_count) > @left_s
-        shorter = shorten ? shortened(times, least_count) : times
-        fitting_count = (@left_s / seconds(shorter, 1)).floor
-        rounds_count = (kept_count + fitting_count).clamp(1, looks.rounds_max)
-        fitted = looks.at_most(rounds_count)
-        Fitted.new(times: shorter, looks: fitted, noise_rounds_count: 0,
-          remarks: remarks(wanted, shorter, fitted, least_count))
+        missing_s = seconds(now, looks.rounds_max - kept_count) + noise_rounds_count * 2 * @trial_s.call(now)
+        if missing_s > @left_s
+          now = shortened(times, least_count) if times && kept_count.zero? && seconds(times, least_count) > @left_s
+          # One more is planned where none fits: rounds that are there are a plan's end only when it has run them all.
+          fitting_count = [(@left_s / seconds(now, 1)).floor, 1].max
+          fitted = looks.at_most((kept_count + fitting_count).clamp(1, looks.rounds_max))
+          left_out = noise_rounds_count.positive?
+          noise_rounds_count = 0
+        end
+        Fitted.new(times: now, looks: fitted || looks, noise_rounds_count:,
+          remarks: [*fewer_rounds(looks, fitted || looks, least_count), *TimeLimit.shorter_trials(times, now),
+            *(Statement.of(:noise_left_out) if left_out)])
       end
 
       private
@@ -73,24 +79,33 @@ module PumaTuner
 
       def scaled(times, ratio)
         window_s = [times.warmup_window_s * ratio, WINDOW_LEAST_S].max
-        times.with(duration_s: [times.duration_s * ratio, DURATION_LEAST_S].max, warmup_window_s: window_s,
+        duration_s = (times.duration_s * ratio).clamp([@least_duration_s, times.duration_s].min..)
+        times.with(duration_s:, warmup_window_s: window_s,
           warmup_limit_s: [times.warmup_limit_s * ratio, window_s * Load::WarmupRun::WINDOWS_COUNT].max)
       end
 
-      def remarks(wanted, times, looks, least_count)
-        rounds_count, wanted_count = looks.rounds_max, wanted.looks.rounds_max
+      def fewer_rounds(wanted, looks, least_count)
+        rounds_count, wanted_count = looks.rounds_max, wanted.rounds_max
         [
           (Statement.of(:fewer_rounds, rounds_count:, wanted_count:) if rounds_count < wanted_count),
-          (if times != wanted.times
-             Statement.of(:shorter_trials, seconds: seconds_of(times), wanted_seconds: seconds_of(wanted.times))
-           end),
-          (Statement.of(:too_few_rounds, rounds_count:, least_count:) if rounds_count < least_count),
-          (Statement.of(:noise_left_out) if wanted.noise_rounds_count.positive?)
+          (Statement.of(:too_few_rounds, rounds_count:, least_count:) if rounds_count < least_count)
         ].compact
       end
 
-      def seconds_of(times)
-        {"load" => times.duration_s, "warmup" => times.warmup_limit_s, "probe" => times.probe_s}
+      class << self
+        # @param wanted [TrialRunner::Times]
+        # @param times [TrialRunner::Times]
+        # @return [Array<Statement>] that trials are shorter than was wanted; empty where they are not
+        def shorter_trials(wanted, times)
+          return [] if times == wanted
+          [Statement.of(:shorter_trials, seconds: seconds_of(times), wanted_seconds: seconds_of(wanted))]
+        end
+
+        private
+
+        def seconds_of(times)
+          {"load" => times.duration_s, "warmup" => times.warmup_limit_s, "probe" => times.probe_s}
+        end
       end
     end
   end

@@ -58,6 +58,12 @@ module PumaTuner
           (times.probe_s.positive? ? times.probe_s + @load_s : 0) + STOP_S
       end
 
+      # @param metric [Metric]
+      # @return [Numeric] seconds of load below which a trial has too few requests for it, as far as the load tells
+      def least_duration_s(metric)
+        @traffic.arrivals.open? ? @traffic.arrivals.duration_s_of(metric.least_requests_count) : 0
+      end
+
       # Makes what the variant runs, before anything is timed.
       # @return [void]
       # @raise [UsageError] when it can't be had

@@ -24,7 +24,7 @@ module PumaTuner
 
       # @return [String, nil] how far forecasts of this app were off
       def past_error
-        errors = @sweep.past_error&.except("checks_count")&.compact
+        errors = @sweep.past_error&.reject { |name, _| name.end_with?("checks_count") }&.compact
         return if errors.nil? || errors.empty?
         told = errors.map { |metric, ratio| "#{percent(ratio)} in #{WORDS.fetch(metric, metric)}" }
         "Forecasts of this app have missed by about #{Figures.list(told)} " \

@@ -327,8 +327,6 @@ module PumaTuner
         found || none("killed", observation.requests_count)
       rescue InvalidMeasurement
         none("few_requests", 0)
-      rescue Predict::Deadlock # of the self-check, which simulates what was recorded
-        none("no_steady_state", observation.requests_count)
       end
 
       # Of another number of threads in the same processes, under as much load as when it was forecast.
@@ -401,7 +399,7 @@ module PumaTuner
       end
 
       # Where it does not reproduce what is recorded, intervals are wider by as much: what is surely better all the same
-      # is tried on one worker before it is kept.
+      # is tried on one worker before it is kept. They are not wider by a deadlock.
       #
       # @return [Array(Hash, Expected)] as #call returns it, but for the CPU time; nil in the place of the second where
       #   clients have a rate of their own
@@ -412,7 +410,9 @@ module PumaTuner
           workload = workload.with(arrivals: Model::WorkloadFit.waiting(observation))
           sweep = sweep(workload, observation, counts)
         end
-        return [none("no_steady_state", observation.requests_count), nil] unless sweep.at(sweep.today).steady?
+        if !sweep.at(sweep.today).steady? || sweep.self_check&.deadlock?
+          return [none("no_steady_state", observation.requests_count), nil]
+        end
         metric = workload.arrivals.open? ? "p99" : "throughput"
         [{metric:, ratios: costs(sweep, observation, metric), requests_count: observation.requests_count, why_not: nil},
           (expected(sweep, observation) if metric == "throughput")]

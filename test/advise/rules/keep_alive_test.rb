@@ -32,6 +32,11 @@ class KeepAliveRuleTest < TunerTest
     assert_empty(asked(900, 300) { forecast("2x3", 100).with(unsteady: "the queue grows") })
   end
 
+  test "nor where today's setting does not bear it either" do
+    unsteady = forecast("2x3", 100).with(unsteady: "the queue grows")
+    assert_empty(asked(900, 300, today: unsteady) { unsteady })
+  end
+
   test "the load is the one that today's setting is forecast with, but for the connections that end" do
     loads = []
     open_loop = Model::Arrivals.open(40)

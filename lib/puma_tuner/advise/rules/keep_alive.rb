@@ -23,7 +23,7 @@ module PumaTuner
           return [] unless @situation.cluster? && counts.size > 1 && kept? && @situation.puma_version&.>=(FIRST_PUMA)
           return [] unless uneven?
           arrivals = @situation.today.scenario.arrivals.with(reuse_count: MOST_REQUESTS_COUNT)
-          return [] if @situation.overloads?(arrivals:)
+          return [] if @situation.alternative(arrivals:)&.steady? == false
           effect = @situation.effect(arrivals:)
           return [] if effect&.worse?
           [advice(title: say(:sticky_clients), evidence: [say(:requests_of_workers, counts: counts.sort.reverse)],

@@ -15,7 +15,7 @@ module PumaTuner
         :noise_rounds, :equivalent, :turns, :warmup_window, :probe_duration, :expect, :allow, :bodies_may_differ,
         :busy_machine, :resume, :false_alarms, connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {default: "4", about: "how long each trial measures"}, rounds: "12", warmup_limit: "20",
-        primary: {usual: "throughput; p99 with --rate; iterations of a block"},
+        primary: {usual: "throughput; with --rate p99, or p50 of few requests; iterations of a block"},
         core: {usual: "the last of four or more, else none"},
         output: {usual: "verdict.json in the app's tmp/puma_tuner; finished rounds are saved beside it"}
       renamed warmup: :warmup_window, calibrate: :false_alarms

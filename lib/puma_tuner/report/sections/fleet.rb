@@ -20,6 +20,8 @@ module PumaTuner
           few_blocks: "%s: not shown, as there are too few blocks of time for an interval.",
           traffic_apart: "%s: not shown, as the groups have no traffic per worker in common: the ratio includes the " \
             "effect of traffic.",
+          unknown_traffic: "%s: not shown, as the groups' workers are unknown, and with them the traffic of each: " \
+            "the ratio may be the effect of traffic.",
           few_requests: "%s: not shown, as the groups had different traffic per worker, and spans have too few " \
             "requests to tell its effect from the rest of the ratio; a longer --step has more in each."
         }.freeze
