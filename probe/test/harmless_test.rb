@@ -313,6 +313,19 @@ class HarmlessTest < TunerTest
     end
   end
 
+  test "where its ledger has gone, the lines end, and one says so" do
+    out, errors = run_script(<<~RUBY)
+      PumaTuner::Probe.begin_recording
+      path = PumaTuner::Probe.recording.ledger_path
+      console = PumaTuner::Probe::Console.new(ledger_path: path, interval_s: 1, out: $stdout)
+      File.unlink(path)
+      12.times { console.print }
+      p PumaTuner::Probe.recorder.class
+    RUBY
+    assert_equal "PumaTuner::Probe::Recorder\n", out
+    assert_match(/\Apuma_tuner: the threads' lines end, as .*\.ledger has gone\n\z/, errors)
+  end
+
   test "a job's name may be anything" do
     out, errors = run_script("[nil, :symbol, 1, Object, \"\\xff\\0\"].each { |name| PumaTuner.measure(name) { print 1 } }")
     assert_equal "11111", out

@@ -109,11 +109,44 @@ class LedgersTest < TunerTest
     assert_equal [{"first" => 2, "second" => 2}, [2, 2]], [counts(account), account.locks.map(&:holds_count)]
   end
 
+  test "no more of them go than there must be room" do
+    2.times { record(2) }
+    traced = account.endpoints.first.traces.size
+    replaced = PumaTuner::AtomicFile.method(:write)
+    calls = 0
+    replace_write { |*| ((calls += 1) < 2) ? raise(Errno::ENOSPC) : raise(Errno::EACCES) }
+    assert_raises(Errno::EACCES) { @ledgers.fold_ended(1) }
+    assert_equal traced / 2, account.endpoints.first.traces.size
+  ensure
+    replace_write(&replaced)
+  end
+
+  test "who has one open when it goes keeps next to no memory, and its figures" do
+    2.times { record(2) }
+    path = @ledgers.paths.first
+    File.open(path) do |file|
+      before = file.stat.blocks
+      @ledgers.fold_ended(1)
+      refute_path_exists path
+      assert_operator file.stat.blocks, :<, before
+      IO.copy_stream(file, path)
+      assert_equal({"GET /" => 4 + 2}, counts(account))
+    end
+  end
+
+  test "where they take more than they may, those that nobody can read go" do
+    2.times { File.binwrite(@ledgers.new_path("ledger"), "x" * 100_000) }
+    @ledgers.fold_ended
+    assert_equal 2, @ledgers.paths.size
+    @ledgers.fold_ended(1)
+    assert_empty @ledgers.paths
+  end
+
   test "where there is none even so, they stay, without their traces" do
     2.times { record(2) }
     bytes = -> { @ledgers.paths.sum { |path| File.stat(path).blocks } }
     before, traced = bytes.call, account.endpoints.first.traces.size
-    in_full_place(2) { assert_raises(Errno::ENOSPC) { @ledgers.fold_ended(1) } }
+    in_full_place(3) { assert_raises(Errno::ENOSPC) { @ledgers.fold_ended(1) } }
     assert_equal [2, {"GET /" => 4}, 4, []], [@ledgers.paths.size, counts(account), traced, account.endpoints.first.traces]
     assert_operator bytes.call, :<, before
     @ledgers.fold_ended(1)
@@ -268,6 +301,12 @@ class LedgersTest < TunerTest
       File.utime(0, 0, foreign)
       Ledgers.of_server(Process.pid)
       assert_path_exists foreign
+      other_container, long_ago = %w[1 2].map { |namespace| foreign.sub(/\d+\z/, namespace) }
+      [other_container, long_ago].each { |path| Dir.mkdir(path, 0o700) }
+      File.utime(0, 0, long_ago)
+      Ledgers.of_server(Process.pid)
+      assert_path_exists other_container, "a server that restarts itself holds none for a moment"
+      refute_path_exists long_ago
     ensure
       Process.kill(:KILL, pid)
       Process.wait(pid)

@@ -83,10 +83,12 @@ class WaysInTest < TunerTest
 
     test "workers are told apart whatever title an app gives them, on #{name}" do
       hook = "send(respond_to?(:before_worker_boot) ? :before_worker_boot : :on_worker_boot) { $0 = 'shop' }\n"
-      ServedApp.open(puma_rb: "#{PLUGIN}#{hook}") do |app|
-        app.start("-w", "2", gemfile:)
-        ledgers = wait_until("the workers' ledgers") { ledgers_of(app).then { |all| all if all.size >= 2 } }
-        assert_equal [0, 1], ledgers.map { |ledger| ledger.facts["worker_index"] }.sort
+      [PLUGIN, RUN_BEFORE_FORK].each do |way_in|
+        ServedApp.open(puma_rb: "#{way_in}#{hook}") do |app|
+          app.start("-w", "2", gemfile:)
+          ledgers = wait_until("the workers' ledgers") { ledgers_of(app).then { |all| all if all.size >= 2 } }
+          assert_equal [0, 1], ledgers.map { |ledger| ledger.facts["worker_index"] }.sort
+        end
       end
     end
 

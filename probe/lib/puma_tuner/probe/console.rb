@@ -31,7 +31,8 @@ module PumaTuner
       # Prints the window since the last print, when it held requests.
       def print
         # All else would take the GVL from requests for a tenth of a second, and is not told here.
-        after = {@ledger_path => Ledger.read(@ledger_path, traced: false, kind: :pool_thread)}
+        ledger = Ledger.read(@ledger_path, traced: false, kind: :pool_thread) or return gone
+        after = {@ledger_path => ledger}
         threads = Account.new(@before, after).threads
         @before = after
         busy = threads.reject { |thread| thread.budget.wall_ns.zero? }
@@ -40,13 +41,20 @@ module PumaTuner
         @out.write(lines_of(busy).map { |line| "#{line}\n" }.join)
         @out.flush
       rescue SystemCallError, IOError => error # a disk that is full, or a pipe that nobody reads, is no fault of ours
-        Probe.say("the threads' lines can't be printed (#{error.class}: #{error.message})") unless @told
-        @told = true
+        tell("the threads' lines can't be printed (#{error.class}: #{error.message})")
       rescue StandardError, ScriptError => error
         Probe.fault("the threads' lines could not be printed", error)
       end
 
       private
+
+      # As /dev/shm is emptied by systemd when its user logs out.
+      def gone = tell("the threads' lines end, as #{@ledger_path} has gone")
+
+      def tell(text)
+        Probe.say(text) unless @told
+        @told = true
+      end
 
       def lines_of(threads)
         total = threads.map(&:budget).reduce(:+)

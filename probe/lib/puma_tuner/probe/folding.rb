@@ -18,14 +18,15 @@ module PumaTuner
       # before, is removed with the others: nobody can.
       #
       # @param most_bytes [Integer, nil] beyond which they are added up however few they are; nil: there is room
-      # @raise [SystemCallError] and then they stay, without their traces where the place was full
+      # @raise [SystemCallError] and then they stay, some without traces and locks where the place was full
       def call(most_bytes = nil)
         remove(folded_names) # those that an end in the middle of this left behind
         ended = @ledgers.paths.select { |path| path != folded_path && @ledgers.ended?(path) }
-        return if ended.size <= ENDED_MAX && (most_bytes.nil? || taken_bytes(ended) <= most_bytes)
+        too_large = most_bytes && taken_bytes(ended) > most_bytes
+        return unless too_large || ended.size > ENDED_MAX
         readings = ended.filter_map { |path| reading(path) }
-        return if readings.empty?
         names = ended.map { |path| File.basename(path) }
+        return (remove(names) if too_large) if readings.empty?
         write(Written.document([*reading(folded_path), *readings]).merge(folded: names), ended)
         remove(names)
       end
@@ -43,9 +44,13 @@ module PumaTuner
         []
       end
 
+      # Whoever has them open still, as an exporter has until it is asked again, keeps their memory: so traces go first,
+      # which are most of it.
       def remove(names)
         names.each do |name|
-          File.unlink(File.join(@ledgers.directory, File.basename(name)))
+          path = File.join(@ledgers.directory, File.basename(name))
+          drop_traces(path)
+          File.unlink(path)
         rescue Errno::ENOENT
           next
         end
@@ -57,15 +62,20 @@ module PumaTuner
         nil
       end
 
+      # Of no more ledgers than room is needed for: where others take the room meanwhile, what is dropped is lost.
       def write(document, ended)
         text = JSON.generate(document)
-        AtomicFile.write(folded_path, text)
-      rescue Errno::ENOSPC, Errno::EDQUOT
-        ended.each { |path| drop_traces(path) }
-        AtomicFile.write(folded_path, text)
+        ended = ended.dup
+        begin
+          AtomicFile.write(folded_path, text)
+        rescue Errno::ENOSPC, Errno::EDQUOT
+          path = ended.shift or raise
+          drop_traces(path)
+          retry
+        end
       end
 
-      # They are most of a ledger. What stands behind the histograms reads as zeros then: no traces, locks or lanes.
+      # What stands behind the histograms reads as zeros then: no traces, locks or lanes.
       def drop_traces(path)
         from = Ledger::LAYOUT[:traces_offset]
         return if from.nil? || !path.end_with?(".ledger")

@@ -16,6 +16,10 @@ module PumaTuner
       # The name of a server's folder, as Processes.identity makes it. No other folder is ever removed.
       NAME = /\A\d+-\d+-\d+\z/
 
+      # A server of another container, which can't be seen from here, holds its folder again by then, restarted as a
+      # new program.
+      ABANDONED_AFTER_S = 60
+
       # No folder was found in which ledgers can be kept.
       class NoPlace < Error; end
 
@@ -83,8 +87,8 @@ module PumaTuner
         # nobody does for a moment, but their leader is there.
         def remove_abandoned(base)
           Dir.children(base).grep(NAME).each do |name|
-            next if leader_there?(name)
             path = File.join(base, name)
+            next if leader_there?(name) || (of_other_container?(name) && young?(path))
             File.open(path, File::RDONLY | File::NOFOLLOW) do |folder|
               empty(path) if folder.flock(File::LOCK_EX | File::LOCK_NB)
             end
@@ -98,6 +102,11 @@ module PumaTuner
           pid = identity.to_i
           Processes.alive?(pid) && Processes.identity(pid) == identity
         end
+
+        def of_other_container?(identity) = identity[/\d+\z/] != Processes.pid_namespace
+
+        # As long as a server writes gauges, its folder is.
+        def young?(path) = Time.now - File.lstat(path).mtime < ABANDONED_AFTER_S
 
         # Removes the folder's files; it never holds anything else.
         def empty(path)

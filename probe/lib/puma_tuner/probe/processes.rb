@@ -103,12 +103,12 @@ module PumaTuner
         "#{pid}-#{began}-#{pid_namespace}"
       end
 
+      # @return [String] its number; zero without /proc
       def pid_namespace
         File.readlink("/proc/self/ns/pid")[/\d+/]
       rescue SystemCallError
         "0"
       end
-      private_class_method :pid_namespace
 
       # @param pid [Integer, String]
       # @return [Array<Integer>] numbers of the cores that the process may use; empty where the kernel does not tell

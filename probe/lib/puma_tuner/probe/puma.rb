@@ -65,10 +65,11 @@ module PumaTuner
         def on_server_start(&task)
           @server_tasks << task
           on(:Cluster) { |cluster| cluster.prepend(Master) unless cluster.include?(Master) }
+          master_starts # it may have, where puma.rb's before_fork or a preloaded app has called us
           on(:Server) do |server|
             server.prepend(ServerStart) unless server.include?(ServerStart)
             running = server.current if server.respond_to?(:current)
-            task.call(running) if running
+            runs_already(server, task) if running
           end
         end
 
@@ -128,10 +129,10 @@ module PumaTuner
         #   master's process id; nil of a process that is no worker
         def worker = @worker || ($0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i])
 
-        # @param server [Puma::Server, nil]
+        # @param server [Puma::Server, nil] nil: the worker knows, too
         # @return [Integer, nil] how many workers the cluster has; 0: it is none; nil where it can't be told
         def workers_count(server)
-          options = server&.instance_variable_get(:@options)
+          options = (server || @cluster_worker)&.instance_variable_get(:@options)
           options[:workers]&.to_i if options.respond_to?(:[])
         end
 
@@ -161,7 +162,7 @@ module PumaTuner
         # @api private
         def server_starts(server)
           return @server_tasks.each { |task| task.call(server) } if of_app?(server)
-          server.instance_variable_set(:@puma_tuner_ignored, true)
+          server_ignored(server)
           why_unwatched
         end
 
@@ -172,6 +173,7 @@ module PumaTuner
 
         # @api private
         def worker_starts(worker)
+          @cluster_worker = worker
           @worker = [worker.index, worker.master] if worker.respond_to?(:index) && worker.respond_to?(:master)
         end
 
@@ -202,6 +204,14 @@ module PumaTuner
         def of_app?(server)
           !defined?(::Puma::Configuration::ConfigMiddleware) || ::Puma::Configuration::ConfigMiddleware === server.app
         end
+
+        # For an app that builds its middleware at its first request. Other servers of this process have started, too.
+        def runs_already(servers, task)
+          ObjectSpace.each_object(servers) { |server| server_ignored(server) unless of_app?(server) }
+          servers.current.then { |server| task.call(server) if of_app?(server) }
+        end
+
+        def server_ignored(server) = server.instance_variable_set(:@puma_tuner_ignored, true)
 
         def on_master(what, task)
           @master_tasks.fetch(what) << task
