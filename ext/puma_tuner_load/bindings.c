@@ -22,6 +22,18 @@ static void *run_without_gvl(void *data)
 
 static void stop(void *data) { __atomic_store_n(&((struct call *)data)->stop, true, __ATOMIC_RELAXED); }
 
+/* Who asks before the loop has begun, when there is nothing to interrupt yet, asks for its end all the same. */
+static bool stop_asked;
+static struct call *running;
+
+/* For a trap. Of several loads at once it ends the one that began last, and all that begin later. */
+static VALUE loop_stop(VALUE self)
+{
+    stop_asked = true;
+    if (running) stop(running);
+    return Qnil;
+}
+
 static VALUE fetch(VALUE options, const char *name) { return rb_hash_fetch(options, ID2SYM(rb_intern(name))); }
 
 /* [bucket, count, …] of those that counted. */
@@ -217,6 +229,15 @@ static FILE *open_raw(VALUE path)
     return raw;
 }
 
+/* Nothing has failed yet when the disk had no room for some of it before. */
+static void close_raw(FILE *raw)
+{
+    bool failed = ferror(raw);
+
+    errno = 0;
+    if (fclose(raw) || failed) rb_syserr_fail(errno ? errno : ENOSPC, "the raw file");
+}
+
 static struct plan plan_of(VALUE options, struct request *requests, uint32_t requests_count)
 {
     VALUE order = fetch(options, "order"), address = fetch(options, "address");
@@ -252,9 +273,12 @@ static VALUE loop_run(VALUE self, VALUE options)
     tally->requests = zeroed(requests_count, sizeof(*tally->requests));
     for (uint32_t i = 0; i < requests_count; i++) fill_request(&requests[i], RARRAY_AREF(sources, i));
     stay_on(fetch(options, "core"));
+    running = &call;
+    call.stop = stop_asked;
     rb_thread_call_without_gvl(run_without_gvl, &call, stop, &call);
+    if (running == &call) running = NULL;
     if (!call.done) rb_syserr_fail(call.error, "the load could not be begun");
-    if (plan.raw && (ferror(plan.raw) | fclose(plan.raw))) rb_sys_fail("the raw file");
+    if (plan.raw) close_raw(plan.raw);
     result = tally_hash(tally, requests_count);
     set(result, "clients", client_states(plan.clients, plan.connections_max));
     for (uint32_t i = 0; plan.clients && i < plan.connections_max; i++) load_client_free(&plan.clients[i]);
@@ -284,5 +308,6 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner_load(void)
     VALUE loop = rb_define_module_under(load, "Loop");
     rb_define_const(loop, "EVENTS_BY", rb_obj_freeze(rb_utf8_str_new_cstr(EVENTS_BY)));
     rb_define_singleton_method(loop, "run", loop_run, 1);
+    rb_define_singleton_method(loop, "stop", loop_stop, 0);
     rb_define_singleton_method(loop, "serve_stall", loop_serve_stall, 4);
 }

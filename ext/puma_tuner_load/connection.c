@@ -11,6 +11,8 @@
  * In between it may lose the GVL, or use up its quota of CPU: that takes 100 ms each. Once it is closed, the kernel
  * tells us at once, however busy the server is. What breaks later than this was being worked on. */
 #define RETRY_NS 200000000u
+/* So many full buffers of a long response are read before other sockets are looked at. */
+#define READS_TURN 16
 
 static uint64_t name_of(const struct loop *loop, const struct connection *connection)
 {
@@ -29,6 +31,7 @@ static void close_connection(struct loop *loop, struct connection *connection)
 }
 
 static void lost(struct loop *loop, struct connection *connection, const char *what, int error);
+static void receive(struct loop *loop, struct connection *connection);
 
 /* A unix socket whose backlog is full says so at once; of TCP the kernel tries again by itself. */
 static void no_room(struct loop *loop, struct connection *connection)
@@ -66,7 +69,11 @@ static void send_rest(struct loop *loop, struct connection *connection)
         if (sent < 0) {
             if (errno == EAGAIN) return events_await(&loop->events, name_of(loop, connection), AWAIT_ROOM);
             if (errno == EINTR) continue;
-            return lost(loop, connection, "sending", errno);
+            if (errno != EPIPE && errno != ECONNRESET) return lost(loop, connection, "sending", errno);
+            /* A server may refuse what is too large for it before it has read all: its response has come then. */
+            connection->phase = RECEIVING;
+            connection->hung_up = true;
+            return receive(loop, connection);
         }
         connection->written += (size_t)sent;
     }
@@ -166,7 +173,7 @@ static void receive(struct loop *loop, struct connection *connection)
 {
     bool head_only = request_of(loop, connection)->head;
 
-    for (;;) {
+    for (int i = 0; i < READS_TURN; i++) {
         ssize_t length = recv(connection->fd, loop->buffer, READ_BYTES, 0);
 
         if (length < 0) {
@@ -188,6 +195,7 @@ static void receive(struct loop *loop, struct connection *connection)
             if (length < READ_BYTES && !connection->hung_up) return;
         }
     }
+    if (!events_again(&loop->events, connection->fd, name_of(loop, connection))) lost(loop, connection, EVENTS_BY, errno);
 }
 
 static void connected(struct loop *loop, struct connection *connection, const event *event)

@@ -25,12 +25,13 @@ static void copy_location(char *copy, const struct response *response)
     copy[i] = '\0';
 }
 
-void load_count_redirect(struct request_tally *tally, const struct response *response)
+void load_count_redirect(struct tally *all, struct request_tally *tally, const struct response *response)
 {
     char location[LOCATION_MAX + 1];
 
     if (!is_redirect(response->status)) return;
     copy_location(location, response);
+    all->redirects_count++;
     tally->redirected_count++;
     if (!tally->location[0]) strcpy(tally->location, location);
     else if (strcmp(tally->location, location) != 0) tally->other_locations = true;
@@ -41,6 +42,7 @@ static bool redirected(const struct loop *loop)
 {
     uint64_t redirected_weight = 0, all_weight = 0;
 
+    if (!loop->tally->redirects_count) return false; /* a mix may be long */
     for (uint32_t i = 0; i < loop->plan->requests_count; i++) {
         const struct request *request = &loop->plan->requests[i];
         const struct request_tally *tally = &loop->tally->requests[i];

@@ -5,6 +5,7 @@
  *   events_add                  a socket by the name it is told by, whose lower half (its place in the set) no other socket has at that time
  *   events_remove               before the socket is closed
  *   events_await                what the owner of a socket waits for next: whoever is told by edges need not be told that
+ *   events_again                a socket of EACH_CHANGE is told of once more, as its owner has left some of it unread
  *   events_ring_at              when the timer rings, by the clock of now_ns; one time alone is kept
  *   events_wait                 until a socket has something to tell, the timer rings, or a signal comes: how many have; -1 says that it failed
  *   event_*                     what one tells

@@ -42,6 +42,12 @@ static inline bool events_add(struct events *events, int fd, uint64_t name, enum
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+static inline bool events_again(struct events *events, int fd, uint64_t name)
+{
+    event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET | EPOLLRDHUP, .data.u64 = name};
+    return epoll_ctl(events->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
 static inline void events_remove(struct events *events, uint64_t name) {} /* to close it is enough */
 
 static inline void events_await(struct events *events, uint64_t name, enum awaited awaited) {}

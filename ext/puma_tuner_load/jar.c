@@ -66,7 +66,10 @@ static bool has_control_character(struct text text)
 /* "Thu, 01 Jan 1970 00:00:00 GMT", with hyphens too, as old servers write it. What can't be read is no date that has passed. */
 static bool has_passed(struct text date, int64_t now_s)
 {
-    static const char *const formats[] = {"%a, %d %b %Y %H:%M:%S", "%a, %d-%b-%Y %H:%M:%S", "%a, %d-%b-%y %H:%M:%S"};
+    /* Years of two digits first: %Y takes them for those of the first century, and %y leaves two of four, which do not fit. */
+    static const char *const formats[] = {
+        "%a, %d %b %y %H:%M:%S", "%a, %d-%b-%y %H:%M:%S", "%a, %d %b %Y %H:%M:%S", "%a, %d-%b-%Y %H:%M:%S",
+    };
     char copy[64];
 
     if (date.length >= sizeof(copy)) return false;

@@ -96,6 +96,7 @@ struct tally {
     uint64_t connection_wait_count;   /* and had to wait for a connection, all of them being busy */
     uint64_t unanswered_count;  /* no response at the end, or not sent for want of a connection */
     uint64_t failed_count;      /* connections refused, reset, or answering what is no HTTP; each cost one request */
+    uint64_t redirects_count;   /* responses */
     uint64_t retried_count;     /* requests that were sent once more, see lost in connection.c */
     uint64_t connections_count; /* made in all */
     uint64_t in_flight_max;

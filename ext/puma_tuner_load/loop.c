@@ -13,8 +13,8 @@
 #define BREATH_NS 1000000u
 /* Requests that wait for a connection, 128 MiB of them. Beyond that they are given up at once. */
 #define WAITING_MAX 4194304
-/* So many of them are sent before sockets are looked at again. */
-#define WAITING_TURN 256
+/* So many requests are sent before sockets are looked at again. */
+#define ISSUE_TURN 256
 /* At a closed loop's end, an app that gives no response for so many of its longest latencies gives none any more. */
 #define DRAIN_LATENCIES 3
 
@@ -141,7 +141,7 @@ static void issue_waiting(struct loop *loop)
 {
     struct connection *connection;
 
-    for (int i = 0; i < WAITING_TURN && loop->waiting.count && (connection = take_free(loop)); i++) {
+    for (int i = 0; i < ISSUE_TURN && loop->waiting.count && (connection = take_free(loop)); i++) {
         struct due due = ring_shift(&loop->waiting);
         load_begin(loop, connection, due.choice, due.ns, true);
     }
@@ -150,7 +150,7 @@ static void issue_waiting(struct loop *loop)
 static void issue_open(struct loop *loop, uint64_t now)
 {
     issue_waiting(loop);
-    while (loop->next_ns <= now && loop->next_ns < loop->end_ns) {
+    for (int i = 0; i < ISSUE_TURN && loop->next_ns <= now && loop->next_ns < loop->end_ns; i++) {
         struct connection *connection = loop->waiting.count ? NULL : take_free(loop);
         struct choice choice = next_choice(loop);
 

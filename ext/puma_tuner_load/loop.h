@@ -100,7 +100,7 @@ bool load_as_expected(const struct request *request, const struct response *resp
 void load_forget_latencies(struct loop *loop);
 
 /* doubts.c: counts a response if it is a redirect, and where it leads to. */
-void load_count_redirect(struct request_tally *tally, const struct response *response);
+void load_count_redirect(struct tally *all, struct request_tally *tally, const struct response *response);
 /* doubts.c: whether it makes no sense to go on. */
 bool load_pointless(struct loop *loop, uint64_t now);
 /* doubts.c: at the end, what is doubtful about the responses. */

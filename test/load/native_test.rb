@@ -321,6 +321,23 @@ class NativeTest < TunerTest
     end
   end
 
+  test "a response that comes before the server has read the request, and ends the connection, is one" do
+    with_bytes("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nno\n") do |url|
+      outcome = run_native(url, Request.new(path: "/up", http_method: "POST", body: "x" * 8_000_000, expected_statuses: [413]), connections_count: 1, duration_s: 0.3)
+      assert_nil outcome.complaint
+      assert_equal ["413"], outcome.statuses.keys
+    end
+  end
+
+  test "a long response is read in several turns, and whole" do
+    bytes = "x" * 50_000_000
+    ScriptedServer.serve(->(*) { ScriptedServer::Reply.new(200, {}, bytes) }) do |server|
+      outcome = run_native(server.url, connections_count: 2, duration_s: 0.3)
+      assert_nil outcome.complaint
+      assert_equal [[bytes.bytesize] * 2], outcome.body_bytes_ranges
+    end
+  end
+
   test "a response that is not HTTP, or is cut short, is an error" do
     [["SSH-2.0-OpenSSH\r\n\r\n"], ["HTTP/1.1 2x0 OK\r\n\r\n"], ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nmore than two"],
       ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nless"], ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"], [""]].each do |parts|

@@ -240,6 +240,8 @@ class SetUpTest < TunerTest
       ["a=1; path=/admin"] => nil, ["a=1; path=/sh"] => nil, ["a=1; path=/shop/cart"] => "a=1", ["a=1; path=relative"] => "a=1", ["a=1; path=/", "a=2; path=/shop"] => "a=2; a=1",
       ["a=1; path=/; Max-Age=60"] => "a=1", ["a=1; path=/", "a=; path=/; max-age=0"] => nil, ["a=1; path=/", "a=; path=/; Max-Age=-1"] => nil,
       ["a=1; path=/", "a=; path=/; expires=Thu, 01 Jan 1970 00:00:00 GMT"] => nil, ["a=1; path=/", "a=; path=/; expires=Thu, 01-Jan-1970 00:00:00 GMT"] => nil,
+      ["a=1; path=/; expires=Tue, 31-Dec-67 00:00:00 GMT"] => "a=1", ["a=1; path=/; expires=Tue, 31 Dec 67 00:00:00 GMT"] => "a=1",
+      ["a=1; path=/", "a=; path=/; expires=Wed, 01-Jan-20 00:00:00 GMT"] => nil,
       ["a=1; path=/; expires=Fri, 31 Dec 9999 23:59:59 GMT"] => "a=1", ["a=1; path=/; expires=whenever"] => "a=1",
       ["a=1; path=/", "a=2; path=/; max-age=9; expires=Thu, 01 Jan 1970 00:00:00 GMT"] => "a=2", ["a=1; path=/", "a=; path=/other; max-age=0"] => "a=1",
       ["a=1; path=/", "b=\x01; path=/"] => "a=1"

@@ -66,6 +66,7 @@ static void compare(enum reading at_once, enum reading in_pieces)
 
 static void look_into(const struct response *response)
 {
+    static struct tally all;
     static const char sent[] = "GET /a/b?c HTTP/1.1\r\n";
     static const char *const keys[] = {"t", "a.1.t", "x-t", "csrf-token", ""};
     struct request_tally tally = {0};
@@ -87,7 +88,7 @@ static void look_into(const struct response *response)
         }
     }
     must(load_client_fill_in(&client, &message, &bytes, &length), "no memory");
-    load_count_redirect(&tally, response);
+    load_count_redirect(&all, &tally, response);
     must(strlen(tally.location) <= LOCATION_MAX, "a location is longer than it may be");
 }
 

@@ -32,9 +32,10 @@ module PumaTuner
         # @return [void]
         def serve(input, output)
           stopped = false
-          trap("INT") { stopped = true } # it interrupts the loop, too
+          trap("INT") { stopped = true }
           options = Marshal.load(input.read) # rubocop:disable Security/MarshalLoad -- written by our own parent
           raise LoadError, why_not if why_not
+          trap("INT") { (stopped = true) && Loop.stop }
           allow_open_files
           return if stopped
           output.write("\n", JSON.generate(told(Loop.run(options))))
