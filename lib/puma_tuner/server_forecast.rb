@@ -146,7 +146,7 @@ module PumaTuner
         requests_count: REQUESTS_COUNT, past_error: @past_error)
       experience = Advise::Experience.new(@measured, today: observation.topology)
       topologies = experience.topologies(topologies(observation)) | [observation.topology]
-      scenarios = topologies.map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
+      scenarios = topologies.map { |topology| Predict::Scenario.as_recorded(workload, topology) }
       constraints = Advise::Constraints.new.inside(observation.machine)
       sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
         sweeper.call(wanted)

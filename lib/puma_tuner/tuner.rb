@@ -123,7 +123,7 @@ module PumaTuner
       arrivals = @plan.arrivals || workload.arrivals
       experience = Advise::Experience.new(known, today: observation.topology)
       topologies = experience.topologies(@plan.topologies) | @plan.checked_topologies | [observation.topology]
-      scenarios = topologies.map { |topology| Predict::Scenario.of(topology, arrivals) }
+      scenarios = topologies.map { |topology| Predict::Scenario.as_recorded(workload, topology, arrivals) }
       sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
         @progress.stage("predict", nil) { |stage| sweeper.call(wanted) { |done, total| stage.done(done, total) } }
       end

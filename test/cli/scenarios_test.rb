@@ -18,6 +18,13 @@ class ScenariosTest < TunerTest
     assert_equal [scenario("1x5"), scenario("2x3")], scenarios("1x5", "2x3")
   end
 
+  test "options of the recorded Puma are taken where no others are given" do
+    recorded = workload.with(queue_requests: false, io_threads_count: 2)
+    assert_equal [scenario("1x5", queue_requests: false, io_threads_count: 2)], scenarios("1x5", of: recorded)
+    assert_equal [scenario("1x5", queue_requests: false)], scenarios("1x5", of: recorded, io_threads: "0")
+    assert_equal 1, scenarios("1x5", of: recorded.with(puma_version: "7.2.0")).size, "which has none"
+  end
+
   test "every combination is a scenario" do
     made = scenarios("1x2", "1x5", io_threads: "0,2", timeslice: "100,10", loads: [Model::Arrivals.open(50), Model::Arrivals.open(100)])
     assert_equal [16, 16], [made.size, made.uniq.size]

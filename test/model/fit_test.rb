@@ -156,6 +156,20 @@ class FitTest < TunerTest
     assert_equal Model::Arrivals.open(40, kind: "even", reuse_count: 10), fitted(load: open_load).arrivals
   end
 
+  test "the options of the recorded Puma are the app's, and those that end connections bound the load's" do
+    of = lambda do |load: load_summary, **options|
+      Model::WorkloadFit.workload(observation(load:).with(fingerprint: options.to_h { |name, value| [[:puma, name.to_s], value] }))
+    end
+    assert_equal [nil, nil, nil], of.call.then { |one| [one.queue_requests, one.io_threads_count, one.arrivals.reuse_count] }
+    made = of.call(queue_requests: "false", max_io_threads: "2")
+    assert_equal [scenario("1x3", made.arrivals, queue_requests: false, io_threads_count: 2)], [Predict::Scenario.as_recorded(made, topology("1x3"))]
+    assert_equal [true, nil], of.call(queue_requests: "true", max_keep_alive: "999").then { |one| [one.queue_requests, one.arrivals.reuse_count] }
+    assert_equal [1, 20], [{enable_keep_alives: "false", max_keep_alive: "20"}, {enable_keep_alives: "true", max_keep_alive: "20"}].map { |options| of.call(**options).arrivals.reuse_count }
+    reused = load_summary.with(reuse_count: 10)
+    assert_equal [10, 5], %w[20 5].map { |count| of.call(load: reused, max_keep_alive: count).arrivals.reuse_count }
+    assert_equal 20, of.call(load: nil, max_keep_alive: "20").arrivals.reuse_count
+  end
+
   test "without a load of ours, as many requests as were served come by chance, and the reasons are given" do
     endpoints = [endpoint_observation(requests_count: 40), endpoint_observation(name: "GET /b", requests_count: 10)]
     workload = fitted(load: nil, duration_ns: 1_000 * MS, endpoints:)

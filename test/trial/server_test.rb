@@ -72,6 +72,15 @@ class TrialServerTest < TunerTest
     end
   end
 
+  test "a child that the app has forked to measure a job serves nothing, and is not waited for" do
+    now_ns = Process.clock_gettime(Process::CLOCK_REALTIME, :nanosecond)
+    old, young = [90, 10].map { |age_s| "7-#{now_ns - age_s * 1_000_000_000}" }
+    serving("0" => state(0), old => nil) { |server| assert_equal [0], server.states.map { |one| one[:pid] } }
+    serving("0" => state(0), young => nil) { |server| assert_raises(Trial::Server::Silent) { server.states } }
+    serving(old => state(0), young => nil) { |server| assert_in_delta 90, server.youngest_s, 5 }
+    serving(old => nil) { |server| assert_match(/does not allow it/, assert_raises(UsageError) { server.states }.message) }
+  end
+
   test "one that boots is waited for" do
     serving("0" => state(0), "1" => nil) do |server|
       path = @ledgers.paths.last.sub(".ledger", ".pool")

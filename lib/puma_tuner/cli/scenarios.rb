@@ -17,13 +17,15 @@ module PumaTuner
       # @param min_threads [Array<Integer>, nil]
       # @param io_threads [Array<Integer>, nil]
       # @param timeslice [Array<Integer>, nil] milliseconds
-      def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, queue_requests: true)
+      def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, queue_requests: nil)
         @affinity = affinity
-        @queue_requests = queue_requests
+        @queue_requests = queue_requests.nil? ? workload.queue_requests != false : queue_requests
         @min_threads = min_threads
-        @io_threads = io_threads || [0]
+        @io_threads = io_threads || [workload.io_threads_count || 0]
         @timeslices = timeslice || [nil]
-        refuse_for_version("--io-threads", "Puma", IO_THREADS_PUMA, workload.puma_version) if @io_threads.max.positive?
+        if io_threads&.max.to_i.positive?
+          refuse_for_version("--io-threads", "Puma", IO_THREADS_PUMA, workload.puma_version)
+        end
         refuse_for_version("--timeslice", "Ruby", TIMESLICE_RUBY, workload.ruby_version) if timeslice
       end
 

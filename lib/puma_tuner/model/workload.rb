@@ -157,24 +157,27 @@ module PumaTuner
     # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings,
     #   then part load
     # puma_features: what the recorded Puma was seen to have, see Probe::Puma; nil: its version tells
+    # queue_requests, io_threads_count: its option of that name, and max_io_threads; nil where nobody could be asked
     # costs: what a request took at each recorded setting, the one whose requests are replayed first
     # part_load: the same at the first one's setting while cores were idle at times; nil where it was not recorded
     # long_gcs_ns: sample of collections that are too long to be one request's own, see CostFit
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory,
       :observed_topology, :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features,
       :ruby_version, :locks, :background, :costs, :part_load, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown,
+      :queue_requests, :io_threads_count,
       kind: :workload,
       nested: {
         endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology,
         locks: [LockDemand], background: [BackgroundDemand], costs: [Cost], part_load: Cost, recorded: [Recorded],
         unknown: [Unknown]
       },
-      added: %i[puma_features locks background costs part_load switch_cpu_ns long_gcs_ns recorded]) do
+      added: %i[puma_features locks background costs part_load switch_cpu_ns long_gcs_ns recorded queue_requests
+        io_threads_count]) do
       def initialize(locks: nil, background: nil, costs: nil, part_load: nil, switch_cpu_ns: nil, long_gcs_ns: nil,
-        puma_features: nil, recorded: nil, **fields)
-        super(puma_features:, recorded: recorded || [].freeze, locks: locks || [].freeze,
-              background: background || [].freeze, costs: costs || [].freeze, part_load:, switch_cpu_ns:,
-              long_gcs_ns: long_gcs_ns || [].freeze, **fields)
+        puma_features: nil, recorded: nil, queue_requests: nil, io_threads_count: nil, **fields)
+        super(puma_features:, queue_requests:, io_threads_count:, recorded: recorded || [].freeze,
+              locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, part_load:,
+              switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
       end
 
       # @param topology [Topology]

@@ -70,7 +70,7 @@ module PumaTuner
           arrivals:, memory:, **observed, puma_version: @observation.server.puma_version,
           puma_features: @observation.server.puma_features, ruby_version: @observation.server.ruby_version, costs:,
           part_load: @observation.part_load && cost(@observation.part_load), locks: lock_fit.locks, background:,
-          recorded:, unknown: @unknown.freeze)
+          recorded:, unknown: @unknown.freeze, queue_requests:, io_threads_count: option("max_io_threads")&.to_i)
       end
 
       private
@@ -269,12 +269,28 @@ module PumaTuner
       # A served rate is no rate of arrivals where the server could not serve more.
       def arrivals_of(recording)
         load = recording.load
-        if load.nil?
-          return saturated?(recording) ? self.class.waiting(recording) : Arrivals.open(recording.throughput_per_s)
+        found = if load.nil?
+          saturated?(recording) ? self.class.waiting(recording) : Arrivals.open(recording.throughput_per_s)
+        elsif load.rate_per_s then Arrivals.open(load.rate_per_s, kind: load.arrivals)
+        else Arrivals.closed(load.connections_count, think_ns: load.think_ns)
         end
-        return Arrivals.open(load.rate_per_s, kind: load.arrivals, reuse_count: load.reuse_count) if load.rate_per_s
-        Arrivals.closed(load.connections_count, think_ns: load.think_ns, reuse_count: load.reuse_count)
+        found.with(reuse_count: [load&.reuse_count, most_reuse_count].compact.min)
       end
+
+      # Puma's own bound, of 999 requests since 7.0, is none that a simulation comes to.
+      USUAL_REUSE_COUNT = 999
+
+      # @return [Integer, nil] requests after which the recorded Puma closes a connection; nil: it does not
+      def most_reuse_count
+        return 1 if option("enable_keep_alives") == "false"
+        option("max_keep_alive")&.to_i&.then { |count| count if count.between?(1, USUAL_REUSE_COUNT - 1) }
+      end
+
+      # @return [Boolean, nil]
+      def queue_requests = option("queue_requests")&.then { |value| value != "false" }
+
+      # @return [String, nil] an option of Puma's in effect; nil where nobody could be asked
+      def option(name) = @observation.fingerprint[[:puma, name]]
 
       # Jobs inside Puma, as Active Job's :async runs them, have threads of their own, which are none of the pool's, and
       # wait in no queue of Puma's; but they use the same cores.

@@ -24,11 +24,10 @@ module PumaTuner
     # means: Hash, mean per request of each of Parts::SIMULATED, of "slices" and of "server_cpu"
     # lock_waits: Array<Array(Float, Float)>, by lock of the plan, mean per request: how often it waited for it, and for
     #   how many ns (until it could go on but for the GVL); they are in "lock", too
-    # worker_ratios: each worker's share of the requests counted
     # growth_ratio: by how many requests more were under way at the end than at the beginning, over those counted
-    # events_count, hash: steps taken, and a check number of them
-    Outcome = Data.define(:duration_ns, :latencies_ns, :endpoint_latencies_ns, :means, :lock_waits, :worker_ratios,
-      :growth_ratio, :events_count, :hash_number) do
+    # events_count: steps taken
+    Outcome = Data.define(:duration_ns, :latencies_ns, :endpoint_latencies_ns, :means, :lock_waits, :growth_ratio,
+      :events_count) do
       # @param result [Hash] of Core.run
       # @param endpoints [Array<Integer>] those whose latencies are told apart
       # @raise [Deadlock]
@@ -41,9 +40,8 @@ module PumaTuner
         new(duration_ns: result.fetch(:duration_ns), latencies_ns: latencies_ns.sort!.freeze, endpoint_latencies_ns:,
           means: result.fetch(:totals).transform_values { |total| total.fdiv(count) },
           lock_waits: means.call(:lock_waits).each_slice(2).map(&:freeze).freeze,
-          worker_ratios: means.call(:worker_counts).freeze,
           growth_ratio: (result.fetch(:in_flight) - result.fetch(:began_in_flight)).fdiv(count),
-          events_count: result.fetch(:events_count), hash_number: result.fetch(:hash))
+          events_count: result.fetch(:events_count))
       end
 
       def self.told_apart(latencies_ns, packed_indexes, endpoints)

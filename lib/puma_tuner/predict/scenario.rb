@@ -29,6 +29,16 @@ module PumaTuner
         new(topology:, min_threads_count:, io_threads_count:, timeslice_ms:, affinity:, queue_requests:, arrivals:)
       end
 
+      # @param workload [Model::Workload]
+      # @param topology [Topology]
+      # @param arrivals [Model::Arrivals]
+      # @param settings [Hash] what else differs from the recorded server, see of
+      # @return [Scenario]
+      def self.as_recorded(workload, topology, arrivals = workload.arrivals, **settings)
+        of(topology, arrivals, io_threads_count: workload.io_threads_count || 0,
+          queue_requests: workload.queue_requests != false, **settings)
+      end
+
       # @param rate_per_s [Float]
       # @return [Scenario] the same settings in an open loop, of the kind that the load is already if it is one
       def at_rate(rate_per_s)

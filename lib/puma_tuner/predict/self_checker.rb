@@ -37,7 +37,7 @@ module PumaTuner
       # @param recorded [Model::Recorded]
       # @return [CheckedSetting]
       def call(recorded)
-        scenario = Scenario.of(recorded.topology, recorded.arrivals)
+        scenario = Scenario.as_recorded(@workload, recorded.topology, recorded.arrivals)
         outcomes = @simulate.call(scenario, recorded.requests_count.clamp(REQUESTS_COUNTS))
         figures = [*wholes(recorded, outcomes), *parts(recorded, outcomes)].freeze
         CheckedSetting.new(scenario:, figures:,

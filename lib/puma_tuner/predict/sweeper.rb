@@ -73,7 +73,8 @@ module PumaTuner
       # @raise [UsageError] for a change that can't be made
       def alternative(what_if: [], topology: @workload.observed_topology, arrivals: nil, **settings)
         workload, machine = WhatIf.parse(what_if).apply(@workload, @machine)
-        supposing(workload, machine).forecast(Scenario.of(topology, arrivals || workload.arrivals, **settings))
+        supposing(workload, machine)
+          .forecast(Scenario.as_recorded(workload, topology, arrivals || workload.arrivals, **settings))
       end
 
       # The recorded settings are simulated once, before anything else; with the stations, as these say how the app is.
@@ -120,7 +121,7 @@ module PumaTuner
       def with_today(scenarios)
         today = @workload.observed_topology
         if scenarios.none? { |scenario| scenario.topology == today }
-          scenarios += [Scenario.of(today, @workload.arrivals)]
+          scenarios += [Scenario.as_recorded(@workload, today)]
         end
         loads = scenarios.map(&:arrivals).uniq
         scenarios.uniq.sort_by do |scenario|

@@ -195,7 +195,7 @@ module PumaTuner
         sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: ServerForecast::SEEDS_COUNT,
           requests_count: ServerForecast::REQUESTS_COUNT)
         scenarios = Top.neighbours(workload.observed_topology)
-          .map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
+          .map { |topology| Predict::Scenario.as_recorded(workload, topology) }
         sweeper.call(scenarios)
       end
 

@@ -431,7 +431,7 @@ module PumaTuner
         sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, past_error:,
           seeds_count: ServerForecast::SEEDS_COUNT, requests_count:)
         topologies = counts.map { |count| Topology.from(workload.observed_topology.workers_count, count) }
-        sweeper.call(topologies.map { |topology| Predict::Scenario.of(topology, workload.arrivals) })
+        sweeper.call(topologies.map { |topology| Predict::Scenario.as_recorded(workload, topology) })
       end
 
       # @return [Hash{Integer => Stats::Estimate}] without the present number; what has no steady state is no choice

@@ -156,7 +156,7 @@ module PumaTuner
           histogram: (merged(all) if all.any?), endpoints:,
           parts_s: Probe::Parts::SUMS.map(&:name)
             .to_h { |part| [part, workers.sum { |one| seconds(one.parts_ns[part]) }] },
-          cpu_s: workers.sum { |one| seconds(one.cpu_ns) }, gc_s: nil,
+          cpu_s: workers.sum { |one| seconds(one.cpu_ns) },
           memory_bytes: memory_bytes(counted, pids), worker_memory_bytes: nil, code_bytes: nil,
           yjit_limited_bytes: nil, yjit_limit_bytes: nil, yjit_workers_count: nil, workers_count: pids.size.to_f,
           threads_count: nil, servers_count: 1.0)

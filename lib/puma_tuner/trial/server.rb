@@ -17,6 +17,10 @@ module PumaTuner
       # A process tells what it allows a moment after it has begun to record.
       BOOT_S = 3
 
+      # What an app has forked to measure a job serves nothing, and never tells. A worker whose app measures something
+      # as it boots tells later, by then at most.
+      NEVER_TELLS_S = 60
+
       # It looks for an order once a second, and later where it gets little of a core.
       TELL_S = 8
 
@@ -32,15 +36,11 @@ module PumaTuner
 
       # Reads of a ledger what a trial compares: no traces, no locks, and of histograms the first, of wall times.
       class LedgerReader < Probe::Ledger::Reader
-        LAYOUT = Probe::Ledger::LAYOUT
-
         private
 
-        def histogram_bytes(kind, index)
-          return unless kind == :request
-          length = LAYOUT[:buckets_count] * 8
-          @file.pread(length, LAYOUT[:histograms_offset] + index * length * LAYOUT[:histograms_count])
-        end
+        def histogram_bytes(kind, index) = (super if kind == :request)
+
+        def histograms_count = 1
 
         def traces = []
 
@@ -81,6 +81,7 @@ module PumaTuner
       # @raise [UsageError] of a server that may not be resized
       def states
         told = living.to_h { |path| [path, Probe::Resize.state(path)] }
+          .reject { |path, state| state.nil? && !@told.key?(path) && age_s(path) > NEVER_TELLS_S }
         states = told.values
         if states.none? && !told.keys.intersect?(@told.keys)
           raise UsageError, "the server #{leader_pid} does not allow it, or is still booting. #{HOW}"
@@ -122,11 +123,8 @@ module PumaTuner
       # @return [Array<Integer>] of those that obey by now, whatever others are booting
       def pids = living.filter_map { |path| Probe::Resize.state(path)&.fetch(:pid) }
 
-      # @return [Float] seconds, age of its youngest process
-      def youngest_s
-        began_ns = living.filter_map { |path| File.basename(path)[/-(\d+)/, 1]&.to_i }.max
-        began_ns ? Process.clock_gettime(Process::CLOCK_REALTIME) - began_ns.fdiv(Units::NS_PER_S) : 0.0
-      end
+      # @return [Float] seconds, age of its youngest process that tells of its threads
+      def youngest_s = living.select { |path| Probe::Resize.state(path) }.map { |path| age_s(path) }.min || 0.0
 
       # Holds the server for this controller alone, and lets go of all that was ordered when the block ends, however it
       # does.
@@ -236,6 +234,12 @@ module PumaTuner
       def give_to_owner(file)
         folder = File.stat(@directory)
         file.chown(folder.uid, folder.gid) if Process.uid.zero? && file.stat.uid != folder.uid
+      end
+
+      # A ledger's name has the time of its beginning; 0 where it has not.
+      def age_s(path)
+        began_ns = File.basename(path)[/-(\d+)/, 1] or return 0.0
+        Process.clock_gettime(Process::CLOCK_REALTIME) - began_ns.to_i.fdiv(Units::NS_PER_S)
       end
 
       def living = ledgers.paths.reject { |path| ledgers.ended?(path) }
