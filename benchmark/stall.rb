@@ -114,7 +114,7 @@ module StallBenchmark
     READING = <<~TEXT
       - A generator whose connections wait for their responses sends nothing in the second that matters, and then tells of the few
         requests that it did send. wrk was asked for another load, as it knows no rate: its figures are true of what it sent (the
-        samples that it invents are taken out again, `lib/puma_tuner/load/wrk_correction.rb`), and say nothing of clients who come
+        samples that it invents are taken out again, `benchmark/support/other_generators/wrk_correction.rb`), and say nothing of clients who come
         at their own time.
       - *server late* is how far the server itself was off its plan: more than 1 ms, and the row means nothing.
     TEXT

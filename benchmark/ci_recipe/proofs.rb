@@ -58,9 +58,7 @@ module CiRecipe
       FileUtils.mv(path, "#{path}.#{File.mtime(path).utc.strftime("%Y%m%dT%H%M%S")}") if fresh && File.file?(path)
       @file = File.open(path, "a+")
       raise PumaTuner::UsageError, "another run writes into #{path}" unless @file.flock(File::LOCK_EX | File::LOCK_NB)
-      # A line that was cut short stays, and is no part of the next one.
-      @file.write("\n") unless @file.size.zero? || @file.pread(1, @file.size - 1) == "\n"
-      @file.flush
+      PumaTuner::Prove::Journal.end_line(path)
       @lines = PumaTuner::Prove::Journal.values(path)
       raise PumaTuner::UsageError, "#{path} was written by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
     end

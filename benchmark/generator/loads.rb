@@ -66,9 +66,6 @@ module GeneratorBenchmark
       end
     end
 
-    # @return [String] name and version
-    def wrk_name = @wrk.name
-
     private
 
     def round(series, url, round)

@@ -24,7 +24,7 @@ module Matrix
     LEAST_REQUESTS = 100
     LIMIT_S = 180
 
-    WORDS = %w[--duration 3 --warmup 0.5 --rounds 0 --no-calibrate --single-recording --threads 1..3 --workers 1..2 --connections 6 --output=tuning.json].freeze
+    WORDS = %w[--duration 3 --warmup 0.5 --rounds 0 --no-calibrate --settings none --threads 1..3 --workers 1..2 --connections 6 --output=tuning.json].freeze
 
     # @param cell [Cell]
     # @param place [RubyPlace]

@@ -32,15 +32,18 @@ module Bench
       end
     end
 
-    # Ends the program with the block's status; with 2 for what the user can fix, and 130 after Ctrl-C. Whatever was started
-    # has been ended on the way here.
+    # Ends the program with the block's status; with 2 for what the user can fix, 3 where the measurement failed, and 130
+    # after Ctrl-C. Whatever was started has been ended on the way here.
     #
     # @param name [String] as it is called to the user
     def ending(name)
       exit yield
-    rescue PumaTuner::UsageError, PumaTuner::MeasurementFailed, OptionParser::ParseError => error
+    rescue PumaTuner::UsageError, OptionParser::ParseError => error
       warn "#{name}: #{error.message}"
       exit 2
+    rescue PumaTuner::MeasurementFailed => error
+      warn "#{name}: #{error.message}"
+      exit 3
     rescue Interrupt
       warn "#{name}: interrupted"
       exit 130

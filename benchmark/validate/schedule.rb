@@ -383,15 +383,10 @@ module Validation
 
     def path_of(name) = File.join(@folder, "#{name.tr("/ ", "__")}.json")
 
-    # The last line may be cut short: whoever wrote it was interrupted.
     def read
       return {} unless File.file?(@path)
-      lines = File.readlines(@path, chomp: true).filter_map do |line|
-        JSON.parse(line)
-      rescue JSON::ParserError
-        nil
-      end
-      lines.to_h { |fields| [place(fields), fields] }
+      PumaTuner::Prove::Journal.end_line(@path)
+      PumaTuner::Prove::Journal.values(@path).to_h { |fields| [place(fields), fields] }
     end
   end
 end

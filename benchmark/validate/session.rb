@@ -10,7 +10,7 @@ module Validation
   module Reason
     # @param error [PumaTuner::Error]
     # @return [String] in one line, as a clause, and without the folders of this machine: it goes into a page
-    def self.of(error) = error.message.lines.first.strip.gsub(%r{(?:/[^\s:/]+)+/}, "").delete_suffix(".")
+    def self.of(error) = error.message.lines.first.strip.gsub(%r{(?<!\S)(?:/[^\s:/]+)+/}, "").delete_suffix(".")
   end
 
   # How fast the machine computes just now. A virtual core that shares a real one with a stranger's loses up to two fifths of its

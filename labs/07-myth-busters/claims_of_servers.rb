@@ -74,8 +74,6 @@ module PumaTuner
         # As many processes as were published; not the most that were measured.
         def published_topology = "Puma #{@measured.sizes.topologies.find { |topology| topology.start_with?("#{Inversion::PROCESSES_COUNT}x") }}"
 
-        def last_topology = "Puma #{@measured.sizes.topologies.last}"
-
         def scaling
           [[@capacity.realistic, "the same work"], [@capacity.level, "as much CPU time"]].map do |asked, words|
             Lab::Claim.of_ratio("realistic, #{words}: Go goes on where one process of Puma stops, #{clients(asked)}",

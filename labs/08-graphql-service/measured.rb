@@ -14,8 +14,6 @@ module PumaTuner
       # it has as many fields.
       LOCKS = {"Parents" => 44_528, "Related" => 20_528}.freeze
 
-      GOAL_RATIO = 0.9
-
       # @param counts [Hash] of counts.rb, of the service as it was
       # @param day [GraphqlServiceDay::Day]
       # @param verdicts [Hash{Array(String, String) => Prove::Verdict}] by query and YJIT

@@ -66,7 +66,7 @@ class CliTest < TunerTest
 
   test "responses that are all alike are remarked in an observation" do
     ServedApp.open do |app|
-      result = puma_tuner("measure", "--load", "--single-recording", "--path", "/a,/b,/c", "--warmup", "0.5", "--duration", "1", "config.ru", folder: app.folder)
+      result = puma_tuner("measure", "--load", "--settings", "none", "--path", "/a,/b,/c", "--warmup", "0.5", "--duration", "1", "config.ru", folder: app.folder)
       assert_done result
       assert_match(/3\s+different\s+paths\s+are all answered with status 200 and 4 bytes/, result.out)
       fields = JSON.parse(File.read(File.join(app.folder, "tmp/puma_tuner/observation.json")))
@@ -77,16 +77,16 @@ class CliTest < TunerTest
 
   test "measure sends an open loop, too" do
     ServedApp.open do |app|
-      assert_done puma_tuner("measure", "--load", "--single-recording", "--rate", "40", "--arrivals", "even", "--reuse", "5:5", "--warmup", "0.5", "--duration", "2", "config.ru", folder: app.folder)
+      assert_done puma_tuner("measure", "--load", "--settings", "none", "--rate", "40", "--arrivals", "even", "--reuse", "5:5", "--warmup", "0.5", "--duration", "2", "config.ru", folder: app.folder)
       load = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/observation.json"), :observation).load
       assert_equal ["even", 40, 5], [load.arrivals, load.rate_per_s, load.reuse_count]
       assert_mistake(/add --load/, puma_tuner("measure", "--rate", "40", "config.ru", folder: app.folder))
     end
   end
 
-  test "in an app's folder tune needs no app named; --json without a file, as --output -, writes the values to standard output" do
+  test "in an app's folder tune needs no app named; --output - writes the values to standard output" do
     ServedApp.open do |app|
-      result = puma_tuner("tune", *QUICK, "--no-calibrate", "--rounds", "0", "--threads", "1..2", "--workers", "1", "--html", "r.html", "--json", folder: app.folder)
+      result = puma_tuner("tune", *QUICK, "--no-calibrate", "--rounds", "0", "--threads", "1..2", "--workers", "1", "--html", "r.html", "--output", "-", folder: app.folder)
       assert_done result
       assert_equal "tuning", JSON.parse(result.out).fetch("kind")
     end

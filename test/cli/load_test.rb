@@ -69,7 +69,7 @@ class LoadTest < TunerTest
       assert_operator outcome.latency.count, :<, outcome.requests_count
       assert_match(/^  settling +\S+ \S+ until each connection had a response; the \d+ responses/, result.out)
       assert_match(/^  after the end +\d+ responses? to requests that were in flight then/, result.out)
-      assert_equal "load_outcome", JSON.parse(load("--json", folder:).out).fetch("kind")
+      assert_equal "load_outcome", JSON.parse(load("--output", "-", folder:).out).fetch("kind")
       assert_equal result.out, puma_tuner("report", "load.json", folder:).out
     end
   end
@@ -85,7 +85,7 @@ class LoadTest < TunerTest
     to_login = ->(*) { ScriptedServer::Reply.new(302, {"Location" => "/login"}, "") }
     assert_failed(%r{most responses are redirects to /login \(302\)}, load("--path", "/issues", answer: to_login))
     Dir.mktmpdir do |folder|
-      result = load("--path", "/a,/b,/c", "--json", "load.json", folder:)
+      result = load("--path", "/a,/b,/c", "--output", "load.json", folder:)
       assert_match(/^  3 different paths are all answered with status 200 and 2 bytes: /, result.out)
       assert_match(/3 different paths/, PumaTuner::Document.read(File.join(folder, "load.json"), :load_outcome).remarks.first)
     end
@@ -137,7 +137,7 @@ class LoadTest < TunerTest
       %w[URL --connections 10001] => /--connections 10001/, %w[URL --duration 3601] => /at most 3600/, %w[URL --arrivals odd] => /poisson or even/,
       %w[URL --rate 5 --think 1] => /--think belongs to a closed loop/, %w[URL --reuse 5] => /--reuse 5: write the fewest and the most/,
       %w[URL --reuse 5:1] => /--reuse 5:1/, %w[URL --core 900] => /--core 900 is not available: this process may use 0/, %w[URL --think -1] => /--think -1/,
-      %w[URL --json /nowhere/a.json] => /cannot write/,
+      %w[URL --output /nowhere/a.json] => /cannot write/,
       %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is not a path/
     }.each { |words, said| assert_mistake(said, puma_tuner("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }
   end

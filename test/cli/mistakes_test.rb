@@ -37,7 +37,7 @@ class MistakesTest < TunerTest
   end
 
   # Each word is a command that starts a server, with what it needs beside the app.
-  STARTING = [%w[measure --load --single-recording], %w[prove --topologies 1x1,1x2], %w[profile], %w[tradeoff yjit], %w[tradeoff malloc], %w[tradeoff gc]].freeze
+  STARTING = [%w[measure --load --settings none], %w[prove --topologies 1x1,1x2], %w[profile], %w[tradeoff yjit], %w[tradeoff malloc], %w[tradeoff gc]].freeze
 
   test "an app that does not load ends every command that starts it with 3, and says why" do
     ServedApp.open(rackup: "raise 'wrong on purpose'") do |app|
@@ -55,7 +55,7 @@ class MistakesTest < TunerTest
 
   test "a page that fails is named, and what the server printed is shown" do
     ServedApp.open(rackup: 'run ->(env) { env["rack.errors"].puts("no such table: articles"); [500, {}, []] }') do |app|
-      [%w[measure --load --single-recording], %w[prove --topologies 1x1,1x2], %w[profile]].each do |words|
+      [%w[measure --load --settings none], %w[prove --topologies 1x1,1x2], %w[profile]].each do |words|
         result = puma_tuner(*words, "--path", "/articles/7?token=s3cret", "config.ru", folder: app.folder)
         assert_failed(%r{unexpected status \(500: \d+\), such as GET /articles/:id, 500\..*Its last lines:.*\| no such table: articles}m, result)
         refute_includes result.err, "s3cret"
@@ -72,7 +72,7 @@ class MistakesTest < TunerTest
       end
       assert_nothing_left(app)
       File.write(File.join(app.folder, "requests.txt"), "GET /issues header:Cookie=session=1\n")
-      assert_equal 0, puma_tuner("measure", "--load", "--single-recording", "--requests", "requests.txt", "--duration", "1", "--warmup", "0.5", "config.ru", folder: app.folder).code
+      assert_equal 0, puma_tuner("measure", "--load", "--settings", "none", "--requests", "requests.txt", "--duration", "1", "--warmup", "0.5", "config.ru", folder: app.folder).code
     end
   end
 
@@ -132,7 +132,7 @@ class MistakesTest < TunerTest
       {
         %w[--threads 8..1] => /--threads 8\.\.1: write a range/, %w[--threads many] => /--threads many/, %w[--workers 0] => /--workers 0/,
         %w[--connections 0] => /--connections 0/, %w[--boot-limit -3] => /--boot-limit -3/, %w[--check 2by3] => /2by3.*WORKERSxTHREADS/,
-        %w[--json /nowhere/at/all.json] => %r{cannot write /nowhere}
+        %w[--output /nowhere/at/all.json] => %r{cannot write /nowhere}
       }.each { |words, pattern| assert_mistake(pattern, tune(app, *words)) }
       assert_mistake(/no option --no-such-option.*tune --help/, tune(app, "--no-such-option"))
       assert_nothing_left(app)
@@ -150,7 +150,7 @@ class MistakesTest < TunerTest
 
   test "Ctrl-C half way stops the servers and keeps what was measured" do
     ServedApp.open do |app|
-      words = %w[tune --no-calibrate --single-recording --warmup 0.5 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html --json tuning.json config.ru]
+      words = %w[tune --no-calibrate --settings none --warmup 0.5 --duration 1 --trial-duration 20 --threads 1..2 --workers 1 --html report.html --output tuning.json config.ru]
       pid = start_puma_tuner(*words, chdir: app.folder, out: File::NULL, err: [File.join(app.folder, "err.log"), "w"])
       log = File.join(app.folder, "err.log")
       wait_until("the proof begins", limit_s: 40) { File.read(log).include?("round 1") && processes_in(app.folder).size > 1 }
@@ -167,7 +167,7 @@ class MistakesTest < TunerTest
   test "Ctrl-C before there is a forecast keeps what was measured" do
     ServedApp.open do |app|
       # One that nobody can forecast in time: the grid is large.
-      words = %w[tune --no-calibrate --single-recording --warmup 0.5 --duration 1 --threads 1..200 --workers 1..40 --html report.html config.ru]
+      words = %w[tune --no-calibrate --settings none --warmup 0.5 --duration 1 --threads 1..200 --workers 1..40 --html report.html config.ru]
       log = File.join(app.folder, "err.log")
       pid = start_puma_tuner(*words, chdir: app.folder, out: File::NULL, err: [log, "w"])
       wait_until("forecasts begin", limit_s: 40) { File.read(log).include?("predict …") }

@@ -48,7 +48,7 @@ class AdviceOfAppsTest < TunerTest
   test "a pool that starves is named by the command, from a recording to the advice" do
     ServedApp.open(rackup: STARVED) do |app|
       bundle = app.environment(gemfile: ServedApp::RAILS).slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }
-      run_command(app, "measure", "--load", "--path", "/", "--connections", "10", "--duration", "2", "--warmup", "1", "--single-recording",
+      run_command(app, "measure", "--load", "--path", "/", "--connections", "10", "--duration", "2", "--warmup", "1", "--settings", "none",
         "--output", "it.json", "--", "env", *bundle, "bundle", "exec", "puma", "-t", "5:5")
       told = run_command(app, "advise", "it.json", "--seeds", "3", "--simulated-requests", "500", "--threads", "1,5,8", "--output", "advice.json")
       assert_match(/Requests wait for a connection of their pool/, told)

@@ -54,7 +54,7 @@ class AdviseProofTest < TunerTest
   test "advice is measured against today's setting, and told beside what was predicted" do
     ServedApp.open(puma_rb: "threads 1, 1\n") do |app|
       environment = {"XDG_STATE_HOME" => File.join(app.folder, "state")}
-      recorded = puma_tuner("measure", "--load", "--path", "/sleep", "--connections", "8", "--duration", "1.5", "--warmup", "0.5", "--single-recording",
+      recorded = puma_tuner("measure", "--load", "--path", "/sleep", "--connections", "8", "--duration", "1.5", "--warmup", "0.5", "--settings", "none",
         "config.ru", folder: app.folder, environment:)
       assert_equal 0, recorded.code, recorded.err
       result = puma_tuner("advise", "--prove", *SHORT, "--html", "report.html", "config.ru", folder: app.folder, environment:)

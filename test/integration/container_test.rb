@@ -15,7 +15,7 @@ class ContainerTest < TunerTest
   # Two workers of it want two cores.
   COMPUTING = "run ->(_) { 100_000.times { |i| i.to_s } && [200, {}, [\"fine\"]] }"
 
-  LOAD = %w[--path / --duration 1.5 --warmup 0.4 --connections 4 --single-recording].freeze
+  LOAD = %w[--path / --duration 1.5 --warmup 0.4 --connections 4 --settings none].freeze
 
   # As version 2 has them, and version 1; no app of Ruby's fits into the memory.
   LIMITS = {"cpu.max" => "150000 100000\n", "memory.max" => "#{10 << 20}\n", "cpu/cpu.cfs_quota_us" => "150000\n", "cpu/cpu.cfs_period_us" => "100000\n",
@@ -34,7 +34,7 @@ class ContainerTest < TunerTest
   test "in a container, quota and memory limit are simulated and advised with" do
     ServedApp.open(rackup: COMPUTING) do |app|
       out, err, status = Open3.capture3({"XDG_STATE_HOME" => app.folder}, *in_container(app), RbConfig.ruby, EXECUTABLE, "tune", "config.ru", *LOAD, "--today", "1x1", "--threads", "1",
-        "--rounds", "0", "--no-calibrate", "--json", "tuning.json", chdir: app.folder)
+        "--rounds", "0", "--no-calibrate", "--output", "tuning.json", chdir: app.folder)
       assert_equal 0, status.exitstatus, err
       tuning = document(app, "tuning.json", :tuning)
       assert_equal [1.5, 10 << 20], tuning.observation.machine.to_h.values_at(:cpu_quota_cores, :memory_limit_bytes)

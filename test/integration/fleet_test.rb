@@ -55,7 +55,7 @@ class FleetTest < TunerTest
     threads&.each(&:join)
   end
 
-  def fleet(url, *words) = puma_tuner("fleet", "--url", url, *words, "--json", "-").then { |result| result.code.zero? ? JSON.parse(result.out) : flunk(result.err) }
+  def fleet(url, *words) = puma_tuner("fleet", "--url", url, *words, "--output", "-").then { |result| result.code.zero? ? JSON.parse(result.out) : flunk(result.err) }
 
   def row(document, name) = document["rows"].find { |row| row["name"] == name }
 
@@ -164,6 +164,32 @@ class FleetTest < TunerTest
         assert_in_delta exact_ns, row(document, name)[group], exact_ns * row(document, name)["error_ratio"], "#{name} of #{group}"
       end
       assert_in_delta simulated.true_memory_bytes(group), row(document, "memory")[group], simulated.true_memory_bytes(group) * 0.001
+    end
+  end
+
+  # As Prometheus' operator labels what it scrapes.
+  test "where a target has a label endpoint of its own, ours is missed, and what brings it back is said" do
+    text = %w[off on].map do |group|
+      <<~TEXT
+        puma_tuner_exporter_info{yjit="#{group}",schema="1",complete="true"} 1
+        puma_tuner_request_duration_seconds_count{yjit="#{group}"} 1
+        puma_tuner_endpoint_request_duration_seconds_bucket{yjit="#{group}",endpoint="GET /",le="+Inf"} 1
+      TEXT
+    end
+    TCPServer.open("127.0.0.1", 0) do |listener|
+      http = PumaTuner::Export::HttpServer.new(listener, Struct.new(:text).new(text.join))
+      thread = Thread.new { loop { http.serve } }
+      labelled = config(listener.addr[1]).sub("']}]}]", "'], labels: {endpoint: metrics}}]}]")
+      Dir.mktmpdir do |folder|
+        PrometheusProcess.open(folder, config: labelled) do |prometheus|
+          wait_until("a scrape") { PumaTuner::Fleet::Prometheus.new(prometheus.url).instant("puma_tuner_exporter_info", Time.now.to_i).any? }
+          ends = ["--a-end", "--b-end"].flat_map { |option| [option, (Time.now.to_i + 10).to_s] }
+          told = puma_tuner("fleet", "--url", prometheus.url, "--a", '{yjit="off"}', "--b", '{yjit="on"}', "--window", "60s", "--step", "5s", *ends)
+          assert_failed(/--a \{yjit="off"\}: the label endpoint names the scraped port.*honorLabels: true/, told)
+        end
+      end
+    ensure
+      thread&.kill&.join
     end
   end
 

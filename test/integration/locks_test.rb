@@ -88,7 +88,7 @@ class LocksOfAppsTest < TunerTest
   test "under our own load locks are watched, unless --no-locks says otherwise" do
     {[] => true, ["--no-locks"] => false}.each do |words, watched|
       ServedApp.open(rackup: 'require "monitor"; M = Monitor.new; run ->(env) { M.synchronize { sleep 0.001 }; [200, {}, ["x"]] }') do |app|
-        result = puma_tuner("measure", "--load", "--single-recording", "--duration", "0.5", "--warmup", "0.2", "--verbose", "--output", "it.json", *words, "config.ru", folder: app.folder)
+        result = puma_tuner("measure", "--load", "--settings", "none", "--duration", "0.5", "--warmup", "0.2", "--verbose", "--output", "it.json", *words, "config.ru", folder: app.folder)
         assert_equal 0, result.code, result.err
         observation = JSON.parse(File.read(File.join(app.folder, "it.json")))
         assert_equal watched, !observation["locks"].nil?

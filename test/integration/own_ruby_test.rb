@@ -12,7 +12,7 @@ class OwnRubyTest < TunerTest
   EXEC = File.expand_path("../../bin/exec", __dir__)
 
   def measure(app, *words, **environment)
-    output, status = Open3.capture2e(app.shell(**environment), EXEC, "puma_tuner", "measure", "--load", "--single-recording", "--duration", "0.5", "--warmup", "0.3",
+    output, status = Open3.capture2e(app.shell(**environment), EXEC, "puma_tuner", "measure", "--load", "--settings", "none", "--duration", "0.5", "--warmup", "0.3",
       "--output", "#{app.folder}/observation.json", *words, chdir: app.folder, unsetenv_others: true)
     assert status.success?, output
     PumaTuner::Document.read("#{app.folder}/observation.json", :observation)

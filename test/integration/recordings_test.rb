@@ -78,7 +78,7 @@ class RecordingsIntegrationTest < TunerTest
       }
     RUBY
     ServedApp.open(rackup:) do |app|
-      result = measure(app, "--single-recording", "--warmup", "0.3", RUBY_YJIT_ENABLE: "1")
+      result = measure(app, "--settings", "none", "--warmup", "0.3", RUBY_YJIT_ENABLE: "1")
       assert_equal 0, result.code, result.err
       assert_match(/was not steady when it was measured: .*compiled code.* had not settled after \d+ windows/, observation(app).load.remarks.first)
       assert_match(/not steady/, result.unwrapped)
@@ -104,7 +104,7 @@ class RecordingsIntegrationTest < TunerTest
       names.each do |name, puma_rb|
         Dir.mkdir(File.join(app.folder, "config")) unless Dir.exist?(File.join(app.folder, "config"))
         File.write(File.join(app.folder, "config/puma.rb"), puma_rb)
-        assert_equal 0, measure(app, "--single-recording", "--output", name).code
+        assert_equal 0, measure(app, "--settings", "none", "--output", name).code
       end
       predict = ->(*files) { puma_tuner("predict", *files, "--threads", "1..2", "--workers", "1", folder: app.folder) }
       assert_equal 0, predict.call("today.json", "one.json").code
@@ -112,10 +112,9 @@ class RecordingsIntegrationTest < TunerTest
     end
   end
 
-  test "--settings needs --load, and can't be named and left out at once" do
+  test "--settings needs --load, and names topologies or none" do
     ServedApp.open(rackup: RACKUP) do |app|
-      assert_mistake(/--single-recording is for requests that puma_tuner sends; add --load/, puma_tuner("measure", "--single-recording", "config.ru", folder: app.folder))
-      assert_mistake(/give one of them/, measure(app, "--settings", "1x1", "--single-recording"))
+      assert_mistake(/--settings is for requests that puma_tuner sends; add --load/, puma_tuner("measure", "--settings", "none", "config.ru", folder: app.folder))
       assert_mistake(/not a topology/, measure(app, "--settings", "one"))
     end
   end

@@ -231,7 +231,7 @@ class SecretsTest < TunerTest
   test "tuned, where the proof fails by what the app says" do
     rackup = "raise \"no license \#{ENV[\"EXCEPTION\"]}\" if Puma.cli_config&.options&.[](:workers).to_i > 1\n#{RACKUP}"
     with_app(rackup:) do |app|
-      words = %w[--duration 1.5 --warmup 0.4 --trial-duration 0.4 --threads 1..2 --workers 1 --check 2x1 --today 1x1 --no-calibrate --settings 2x1 --rounds 1 --html t.html --json t.json]
+      words = %w[--duration 1.5 --warmup 0.4 --trial-duration 0.4 --threads 1..2 --workers 1 --check 2x1 --today 1x1 --no-calibrate --settings 2x1 --rounds 1 --html t.html --output t.json]
       result = run_command(app, "tune", *SHORT_LOAD, *words, "--", *server_words, "config.ru", code: 3, shown: %i[exception])
       assert_match(/nothing is proven: \S+: env .*TOKEN=\(\h{16}\) .* ended before it served.*#{secret(:exception)}/m, result.err)
       assert_no_secret_in_reports(app, "t.json")
@@ -277,7 +277,7 @@ class SecretsTest < TunerTest
   test "sent to a server that runs, taken from a log, and where files and addresses are wrong" do
     with_app do |app|
       port = app.start(extra: environment(app))
-      run_command(app, "load", "http://127.0.0.1:#{port}", *SHORT_LOAD, "--duration", "0.5", "--json", "load.json", "--raw", "raw.csv")
+      run_command(app, "load", "http://127.0.0.1:#{port}", *SHORT_LOAD, "--duration", "0.5", "--output", "load.json", "--raw", "raw.csv")
       run_command(app, "load", "http://127.0.0.1:#{port}", "--path", "/moved/#{secret(:path)}?token=#{secret(:query)}", "--duration", "0.3", code: 3)
       run_command(app, "load", "http://u:#{secret(:option)}@127.0.0.1:#{port}/x?a=#{secret(:query)}", code: 2)
       run_command(app, "load", "http://127.0.0.1:#{port}", "--path", "reset?token=#{secret(:query)}", code: 2)

@@ -11,7 +11,7 @@ class TuneTest < TunerTest
   time_limit 170
 
   SHORT = %w[--duration 1.5 --warmup 0.3 --trial-duration 0.3 --connections 4 --threads 1..3 --workers 1..2 --today 1x1 --path /sleep --no-calibrate
-    --single-recording --html report.html --json tuning.json].freeze
+    --settings none --html report.html --output tuning.json].freeze
 
   # Serves as one process, and fails in a worker of a cluster.
   FAILS_IN_A_WORKER = <<~RUBY
@@ -90,7 +90,7 @@ class TuneTest < TunerTest
 
   test "other settings are recorded beside today's, and an interruption keeps those that there are" do
     ServedApp.open do |app|
-      words = SHORT - %w[--single-recording]
+      words = SHORT.join(" ").sub(" --settings none", "").split
       result = puma_tuner("tune", "config.ru", *words, "--rounds", "0", folder: app.folder, environment: environment(app))
       assert_equal 0, result.code, result.err
       assert_equal %w[2x1], tuning(app).observation.companions.map { |companion| companion.topology.to_s }

@@ -118,7 +118,7 @@ class WithoutProcTest < TunerTest
   test "measured without /proc, what it would tell is unknown: never 0, and no failure" do
     skip "no namespace can be made here" unless WithoutProc.way == :namespace
     ServedApp.open(rackup: ServedApp::WORKING_APP) do |app|
-      run!("measure", "--load", "--path", "/work", "--single-recording", "--duration", "1", "--warmup", "0.3", "--output", path("measured.json"), "--", "bundle", "exec", "puma", "-C", File::NULL,
+      run!("measure", "--load", "--path", "/work", "--settings", "none", "--duration", "1", "--warmup", "0.3", "--output", path("measured.json"), "--", "bundle", "exec", "puma", "-C", File::NULL,
         "#{app.folder}/config.ru", executable: CommandLine::EXECUTABLE, environment: {**LockedGems.environment, **app.environment(gemfile: ServedApp::PUMAS.fetch("puma_8_0")), "RUBYLIB" => LIBRARY_PATH, "PUMA_TUNER_CALLER_PATH" => nil})
     end
     observation = Document.read(path("measured.json"), :observation)

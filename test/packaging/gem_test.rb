@@ -60,7 +60,7 @@ class GemTest < TunerTest
 
   # @return [Hash{Symbol => Object}] what the app ran with
   def measure(app, *words, **environment)
-    output, status = Open3.capture2e(app.shell(**environment), *words, "measure", "--load", "--single-recording", "--duration", "0.5", "--warmup", "0.3", "--output", "o.json",
+    output, status = Open3.capture2e(app.shell(**environment), *words, "measure", "--load", "--settings", "none", "--duration", "0.5", "--warmup", "0.3", "--output", "o.json",
       "--", "bundle", "exec", "puma", chdir: app.folder, unsetenv_others: true)
     assert status.success?, output
     assert_operator PumaTuner::Document.read("#{app.folder}/o.json", :observation).budget.cpu_ns, :>, 0
@@ -186,7 +186,7 @@ class RailsAppTest < TunerTest
   test "the other gem's command tunes it" do
     app.write("gem \"puma_tuner-probe\"", puma_lines: "require \"puma_tuner/probe\"\nPumaTuner.run\n")
     output, status = Open3.capture2e(app.environment.except("RAILS_ENV", "BUNDLE_GEMFILE"), "#{app.home}/bin/puma_tuner", "tune", "--path", "/articles", "--duration", "1", "--warmup", "0.3",
-      "--connections", "2", "--trial-duration", "0.5", "--rounds", "1", "--threads", "1..2", "--workers", "1..2", "--single-recording", "--no-calibrate", "--json", "tuning.json", "--html", "report.html",
+      "--connections", "2", "--trial-duration", "0.5", "--rounds", "1", "--threads", "1..2", "--workers", "1..2", "--settings", "none", "--no-calibrate", "--output", "tuning.json", "--html", "report.html",
       "--", "env", "RAILS_ENV=production", "bundle", "exec", "puma", chdir: app.folder, unsetenv_others: true)
     # 3: what else happened on the machine ended the proof early, which is told.
     assert_includes [0, 3], status.exitstatus, output

@@ -81,7 +81,10 @@ class JournalTest < TunerTest
   test "a line cut short is left out" do
     journal.keep(attempt(0))
     File.write(@path, File.read(@path) + '[{"variant":"a","rou')
-    assert_equal attempt(0), journal(resume: true).trials
+    again = journal(resume: true)
+    assert_equal attempt(0), again.trials
+    again.keep(attempt(1))
+    assert_equal attempt(0) + attempt(1), journal(resume: true).trials
   end
 
   test "another plan can't go on, and is told what differs" do

@@ -8,8 +8,6 @@ class TradeoffJudgeTest < TunerTest
 
   def judge(variants, **options) = study(variants, **options)
 
-  def fronts(made) = made.points.select(&:pareto_optimal).map(&:variant)
-
   test "a setting that is better in nothing is off the Pareto front, and one clearly worse in both is dominated" do
     made = judge({"off" => [1_000, 100], "on" => [600, 130], "waste" => [700, 160], "lean" => [900, 95]})
     assert_equal %w[lean on], made.pareto_front.map(&:variant)

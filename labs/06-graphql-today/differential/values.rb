@@ -16,10 +16,9 @@ module GraphqlToday
       def numbered(number: 1, point: nil) = number.to_i + (point ? point[:x] : 0)
     end
 
-    # Mistakes of an app: one that is rescued into an error of GraphQL, one that is rescued into a value, one that nobody rescues.
+    # Mistakes of an app: one that is rescued into an error of GraphQL, one that is rescued into a value.
     RescuedError = Class.new(StandardError)
     ReplacedError = Class.new(StandardError)
-    UnknownError = Class.new(StandardError)
 
     # Something with each, that is no Array.
     class EachOnly

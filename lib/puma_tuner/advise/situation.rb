@@ -73,9 +73,6 @@ module PumaTuner
       # @return [String, nil] a setting in force, as the server told it; nil where it did not
       def setting(kind, name = nil) = observation&.fingerprint&.dig([kind, name])
 
-      # @return [Boolean] whether it is known which settings and gems were in force
-      def settings_known? = !observation.nil? && observation.fingerprint.any? { |(kind, _), _| kind == :gem }
-
       # @return [Probe::MachineFacts, nil]
       def machine = observation&.machine
 

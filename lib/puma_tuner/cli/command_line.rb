@@ -24,7 +24,7 @@ module PumaTuner
         ours, theirs = split(words)
         @values = @command.declared.transform_values(&:without_it)
         ensure_known(ours)
-        rest = parser.permute(with_places(ours))
+        rest = parser.permute(ours)
         @values.merge(arguments(rest + theirs))
       rescue OptionParser::InvalidOption => error
         raise UsageError, unknown(error.args.first[/\A[^=]*/])
@@ -52,7 +52,7 @@ module PumaTuner
       # @return [Array<String>] all that the command has
       def flags
         @command.declared.values.flat_map do |option|
-          [*option.flags, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
+          [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
         end
       end
 
@@ -68,28 +68,10 @@ module PumaTuner
       end
 
       def declare(parser, option)
-        names = option.flags - json_of(option)
+        names = [option.flag]
         names = ["--[no-]#{option.flag.delete_prefix("--")}"] if option.type == :switch
         names[0] = "#{names[0]} VALUE" if option.value?
         parser.on(*names) { |text| take(option, text) }
-        # This is the form from before --output: a file, or alone for standard output.
-        return if json_of(option).empty?
-        parser.on("#{FORMER} [FILE]") { |text| @values[option.name] = text || Output::STANDARD_OUTPUT }
-      end
-
-      # What --output was called, which is declared in a form of its own.
-      FORMER = "--json"
-      private_constant :FORMER
-
-      def json_of(option) = option.formerly.include?(:json) ? [FORMER] : []
-
-      # What follows --json is its file only where its name ends like one's. Else it may be the app, and a result must
-      # not be written over that.
-      def with_places(words)
-        return words if @command.declared.each_value.all? { |option| json_of(option).empty? }
-        [*words, nil].each_cons(2).map do |word, after|
-          (word == FORMER && !after&.match?(/\.json\z|\A-\z/)) ? "#{FORMER}=#{Output::STANDARD_OUTPUT}" : word
-        end
       end
 
       def take(option, text)
@@ -113,7 +95,7 @@ module PumaTuner
         values
       end
 
-      def known(flag) = @command.declared.each_value.find { |option| option.flags.include?(flag) }
+      def known(flag) = @command.declared.each_value.find { |option| option.flag == flag }
 
       def unknown(flag)
         new_name = @command.renames[flag.delete_prefix("--").tr("-", "_").to_sym]

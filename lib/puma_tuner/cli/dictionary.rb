@@ -65,9 +65,9 @@ module PumaTuner
             "when the app is steady, or after ten times as long", {limits: ..3_600}],
           [:locks, :switch, nil, "record waits for locks and connection pools"],
           [:lanes, :flag, nil, "record for two seconds what each thread does when, for `puma_tuner lanes`"],
-          [:settings, :text, "WxT,…", "topologies to record briefly besides today's, such as 1x1,2x5, or none",
+          [:settings, :text, "WxT,…", "topologies to record briefly besides today's, such as 1x1,2x5; " \
+            "none: today's alone",
             {usual: "one thread, and another number of workers"}],
-          [:single_recording, :flag, nil, "record today's settings alone, as --settings none does"],
           [:calibrate, :switch, nil, "calibrate the machine beforehand (some 40 seconds) " \
             "if it never was: predictions need its figures"],
           [:check, :topologies, "WxT,…", "topologies to measure as well, such as 1x1,2x5, " \
@@ -81,13 +81,14 @@ module PumaTuner
             "sleep, pool) queue for N servers, such as db=20"],
           [:min_threads, :counts, "RANGE", "Puma's minimum number of threads",
             {usual: "as many as --threads", limits: 0..256}],
-          [:io_threads, :counts, "RANGE", "Puma's max_io_threads to predict, such as 0,2", {limits: 0..256}],
+          [:io_threads, :counts, "RANGE", "Puma's max_io_threads to predict, such as 0,2",
+            {usual: "as recorded", limits: 0..256}],
           [:timeslice, :counts, "RANGE", "milliseconds of a thread's time slice to predict (RUBY_THREAD_TIMESLICE), " \
             "such as 100,10", {limits: 1..60_000}],
           [:affinity, :switch, nil, "predict workers that are each bound to a core (`prove --variant " \
             "bound:affinity=on` measures it)"],
           [:queue_requests, :switch, nil, "predict Puma with its reactor; without " \
-            "(queue_requests false), every response closes its connection", {default: true}],
+            "(queue_requests false), every response closes its connection", {usual: "as recorded"}],
           [:capacity, :flag, nil, "find the highest rate at which each --slo holds; " \
             "the most connections, with --connections"],
           [:percentiles, :list, "P,…", "latency percentiles to report, such as 50,95,99.9"],
@@ -177,21 +178,21 @@ module PumaTuner
           [:beside, :texts, "FILE", "another recording, to show beside the first"]
         ],
         "Servers at work" => [
-          [:every, :seconds, "SECONDS", "time between two looks; figures are of five such times",
+          [:every, :seconds, "SECONDS", "time between two readings; figures are of five such times",
             {default: "2", limits: 0.1..60}],
-          [:once, :flag, nil, "look for one window, tell it with its forecast, and end"],
-          [:json, :flag, nil, "print documents, a line for each look"],
+          [:once, :flag, nil, "measure one window, print it with its forecast, and end"],
+          [:json, :flag, nil, "print documents, a line for each reading"],
           [:web, :flag, nil, "serve it as a page, to browsers of this machine alone"],
-          [:listen, :text, "ADDRESS", "where that page is served: tcp://127.0.0.1:PORT, of which 0 is any that is " \
-            "free, or unix:///path/of/socket", {default: "tcp://127.0.0.1:0"}],
+          [:listen, :text, "ADDRESS", "where that page is served: tcp://127.0.0.1:PORT (port 0 takes any that is " \
+            "free), or unix:///path/of/socket", {default: "tcp://127.0.0.1:0"}],
           [:url, :text, "URL", "address of a running server"],
           [:for, :time, "TIME", "how long it lasts, such as 10m", {default: "10m"}],
           [:act, :text, "HOW", "observe: say what would be done; trial: try each step on one worker, and undo it; " \
             "auto: keep to what does no harm", {default: "observe"}],
           [:cool_down, :time, "TIME", "how long a step is tried on one worker, and what passes until the next",
             {default: "60s"}],
-          [:journal, :file, "FILE", "file for each look and decision, a line of JSON each"],
-          [:replay, :file, "FILE", "decide anew what such a file tells, without any server"],
+          [:journal, :file, "FILE", "file for each reading and decision, a line of JSON each"],
+          [:replay, :file, "FILE", "make the decisions of such a file once more; no server is needed"],
           [:step, :text, "TIME", "length of the spans that a window is divided into",
             {usual: "by its length: an hour for days"}],
           [:a_end, :text, "INSTANT", "when the window of --a ends, such as 2026-03-02T10:00:00Z", {usual: "now"}],

@@ -7,8 +7,8 @@ module PumaTuner
     # type: how a value is read, see READERS, or :flag, :switch (with its --no- form); takes: what help calls the value;
     #   group: heading in help; about: its meaning, in one line;
     # default: as it would be written; usual: what holds without it where that is no fixed value; limits: range of
-    #   numbers; formerly: other names of the same meaning, which help does not tell
-    Option = Data.define(:name, :type, :takes, :group, :about, :default, :usual, :limits, :formerly)
+    #   numbers
+    Option = Data.define(:name, :type, :takes, :group, :about, :default, :usual, :limits)
 
     class Option
       READERS = {
@@ -29,13 +29,10 @@ module PumaTuner
         topologies: ->(_, text, _) { Parse.topologies(text) }
       }.freeze
 
-      def initialize(name:, type:, takes:, group:, about:, default: nil, usual: nil, limits: nil, formerly: []) = super
+      def initialize(name:, type:, takes:, group:, about:, default: nil, usual: nil, limits: nil) = super
 
       # @return [String] "--boot-limit"
       def flag = "--#{name.to_s.tr("_", "-")}"
-
-      # @return [Array<String>] all that it is called
-      def flags = [flag, *formerly.map { |other| "--#{other.to_s.tr("_", "-")}" }]
 
       def value? = !%i[flag switch].include?(type)
 

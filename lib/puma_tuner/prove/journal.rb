@@ -25,6 +25,17 @@ module PumaTuner
         end
       end
 
+      # Ends a last line that was cut short: what is written next would be part of it, and be lost with it.
+      #
+      # @param path [String]
+      # @return [void]
+      # @raise [SystemCallError]
+      def self.end_line(path)
+        File.open(path, "a+b") do |file|
+          file.write("\n") unless file.size.zero? || file.pread(1, file.size - 1) == "\n"
+        end
+      end
+
       # @return [String]
       attr_reader :path
 
@@ -103,6 +114,7 @@ module PumaTuner
       def read
         plan, *lines = Journal.values(@path)
         ensure_plan(plan)
+        Journal.end_line(@path)
         times, ended = facts(lines).values_at("times", "ended")
         @times = TrialRunner::Times.new(**times.transform_keys(&:to_sym)) if times
         @ended = Ended.from_document(ended) if ended

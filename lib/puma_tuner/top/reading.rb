@@ -110,8 +110,6 @@ module PumaTuner
 
     # Reads of a ledger what a Status shows.
     class LedgerReader < Probe::Ledger::Reader
-      LAYOUT = Probe::Ledger::LAYOUT
-
       def initialize(file)
         @kept = {}
         super
@@ -139,12 +137,7 @@ module PumaTuner
         super.tap { |now| @kept[index] = [turn, now] if turn.even? }
       end
 
-      # Of the wall time, which is the first.
-      def histogram_bytes(kind, index)
-        return unless kind == :request || kind == :job
-        length = LAYOUT[:buckets_count] * 8
-        @file.pread(length, LAYOUT[:histograms_offset] + index * length * LAYOUT[:histograms_count])
-      end
+      def histograms_count = 1
 
       def histograms_of(bytes, count) = bytes ? [PackedHistogram.new(count, bytes)] : []
 

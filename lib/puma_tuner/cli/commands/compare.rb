@@ -15,7 +15,7 @@ module PumaTuner
       argument :after, "another, best of the same hours of the day"
       options :verbose, :html, :log_format, :assets, :seen_from, :grouping, :seed,
         top: {default: "10", about: "endpoints to compare, the most frequent first; more need larger differences"},
-        output: {formerly: [:json]}
+        output: {}
       example ["before.log after.log", "access.log.1.gz access.log --html comparison.html",
         "production.log.1 production.log --grouping config/initializers/puma_tuner.rb"]
 

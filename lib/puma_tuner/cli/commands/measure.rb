@@ -11,7 +11,7 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :load, :html, :directory, :boot_limit, :data, :arrivals, :think,
-        :reuse, :seed, :settings, :single_recording, :lanes, connections: Options::Traffic::USUAL_CONNECTIONS,
+        :reuse, :seed, :settings, :lanes, connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {usual: "10 with --load and 6 more at half the load, until Ctrl-C without", limits: ..86_400},
         warmup: "2",
         locks: {usual: "with --load, and not around your own traffic"},
@@ -48,7 +48,7 @@ module PumaTuner
 
       private
 
-      OF_LOAD = %i[path rate think reuse requests data connections settings single_recording].freeze
+      OF_LOAD = %i[path rate think reuse requests data connections settings].freeze
       private_constant :OF_LOAD
 
       def refuse_without_load(options)

@@ -17,10 +17,10 @@ module PumaTuner
       example [
         "                                # the only server that is recorded here",
         "4711                            # by process id, in a container too",
-        "/srv/shop --every 1             # by folder, a look each second",
+        "/srv/shop --every 1             # by folder, a reading each second",
         "--once --json                   # a window and its forecast, as a document",
         "--web                           # as a page in a browser, at an address that is printed",
-        "> shop.log                      # without a terminal: a line for each look"
+        "> shop.log                      # without a terminal: a line for each reading"
       ]
 
       def call(server:, every:, once:, json:, web:, listen:, output:)

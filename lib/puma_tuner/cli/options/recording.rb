@@ -3,17 +3,13 @@
 module PumaTuner
   module CLI
     module Options
-      Recording = Options.group(:settings, :single_recording)
+      Recording = Options.group(:settings)
 
       # The options that say at which settings an app is recorded besides today's.
       class Recording
         # @return [Array<Topology>, nil] nil: those that tell most
         def topologies
-          if single_recording && settings
-            raise UsageError, "--settings names settings to record, " \
-              "and --single-recording leaves them out; give one of them"
-          end
-          (single_recording || settings == "none") ? [] : settings && Parse.topologies(settings)
+          (settings == "none") ? [] : settings && Parse.topologies(settings)
         end
       end
     end

@@ -5,8 +5,9 @@ require "json"
 module PumaTuner
   module Profile
     module Readers
-      # The shared part of all readers: a subclass turns the file's bytes into a value in `parse`, insists in `check`
-      # that it is of its kind and of a known version, and makes Samples of it in `build`.
+      # The shared part of all readers: `parse` turns the file's bytes into a value, `check` insists that it is of its
+      # kind and of a known version, and `build` makes Samples of it. The first two are here for what our own adapters
+      # write; readers of a profiler's own files have others.
       class Reader
         # Reading a value of another shape raises one of these, wherever in it the difference is.
         MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError,
@@ -41,6 +42,18 @@ module PumaTuner
         private
 
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
+
+        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
+
+        def check(content)
+          ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
+          unless content["format"] == @profiler::FORMAT
+            refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, " \
+              "and known here is #{@profiler::FORMAT}")
+          end
+          ensure_version(content.fetch("profiler_version"))
+          ensure_mode(content.fetch("mode"))
+        end
 
         # Marshal's files begin so.
         MARSHAL = "\x04\x08".b.freeze

@@ -10,18 +10,6 @@ module PumaTuner
 
         private
 
-        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
-
-        def check(content)
-          ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
-          unless content["format"] == @profiler::FORMAT
-            refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, " \
-              "and known here is #{@profiler::FORMAT}")
-          end
-          ensure_version(content.fetch("profiler_version"))
-          ensure_mode(content.fetch("mode"))
-        end
-
         def build(content)
           @methods = content.fetch("methods").map { |name, path, line| frame(name, path, line) }
           @repeated = content.fetch("inputs", []).to_h { |path, line, count| [[path, line], count] }

@@ -240,9 +240,13 @@ module PumaTuner
 
         def histogram_bytes(kind, index)
           return unless kind == :request || kind == :job
-          length = LAYOUT[:buckets_count] * LAYOUT[:histograms_count] * 8
-          @file.pread(length, LAYOUT[:histograms_offset] + index * length)
+          length = LAYOUT[:buckets_count] * 8
+          @file.pread(length * histograms_count,
+            LAYOUT[:histograms_offset] + index * length * LAYOUT[:histograms_count])
         end
+
+        # How many of an entry's histograms are read; the first is of the wall time.
+        def histograms_count = LAYOUT[:histograms_count]
 
         def histograms_of(bytes, count)
           return [] unless bytes
