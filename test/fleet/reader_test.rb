@@ -130,7 +130,7 @@ class FleetReaderTest < TunerTest
   end
 
   test "one sample in a span shows no increase, and is not taken for no requests" do
-    once = with_values(/count_over_time/) { |series| series.merge(values: series[:values].map { |time, _| [time, "1"] }) }
+    once = with_values(/max\(count_over_time/) { |series| series.merge(values: series[:values].map { |time, _| [time, "1"] }) }
     assert_match(/scraped less than twice in a span of 900 s.*--step, such as 5m/, assert_raises(InvalidMeasurement) { compare(once) }.message)
   end
 
@@ -145,6 +145,18 @@ class FleetReaderTest < TunerTest
   test "spans with gaps are left out" do
     thin = with_values(/count_over_time.*"on"/) { |series| series.merge(values: series[:values].each_with_index.map { |(time, _), index| [time, (index < 5) ? "2" : "4"] }) }
     assert_includes compare(thin).warnings, "b: 5 of 96 spans with gaps (samples of less than 90% of the time), left out."
+  end
+
+  test "a span in which each server was replaced, and so had half of its samples, is used like any other" do
+    replaced = with_values(/max\(count_over_time.*"on"/) { |series| series.merge(values: series[:values].each_with_index.map { |(time, _), index| [time, (index < 5) ? "30" : "60"] }) }
+    comparison = compare(replaced)
+    assert_empty comparison.warnings
+    assert_equal 96, comparison.b.usable_count
+  end
+
+  test "endpoints that the scraper has renamed are refused, with what brings them back" do
+    renamed = {%r{\Alabel/exported_endpoint/} => ->(request) { request.parameters["match[]"].match?(/endpoint_request_duration\w+\{yjit="on"/) ? ["GET /a"] : [] }}
+    assert_match(/--b \{yjit="on"\}: the label endpoint names the scraped port.*honorLabels: true/, assert_raises(InvalidMeasurement) { compare(renamed) }.message)
   end
 
   test "servers that were lost for a while are told" do
@@ -217,7 +229,7 @@ class FleetReaderTest < TunerTest
     comparison = compare(found.merge(known), source: "auto")
     assert_equal "rules", comparison.source
     assert_includes comparison.unknown, PumaTuner::Unknown.of(:restarts, :added_up_by_rules)
-    assert(@fake.requests.any? { |request| request.parameters["query"] =~ /avg_over_time\(\(sum by \(le\) \(fleet:puma_tuner_request_duration_seconds_bucket:rate5m\{yjit="on"\}\)\)\[900s:75s\]\) \* 900/ })
+    assert(@fake.requests.any? { |request| request.parameters["query"] =~ /sum_over_time\(\(sum by \(le\) \(fleet:puma_tuner_request_duration_seconds_bucket:rate5m\{yjit="on"\}\)\)\[899999ms:75s\]\) \* 75/ })
     assert_equal "raw", compare(source: "auto").source
   end
 

@@ -50,7 +50,6 @@ module SimulatedAnswers
     when /request_duration_seconds_bucket/ then query.match?(/le="\+Inf"/) ? [[{service: "shop", le: "+Inf"}, ->(index) { 2 * traffic(index) }]] : histogram(on)
     when /request_time_seconds/ then {cpu: 4, gc: 1, io: 10, gvl_wait: on ? 2 : 3, queue: 1, lock: 0, sleep: 0, preempted: 0}.map { |part, weight| [{part:, service: "shop"}, ->(index) { weight * traffic(index) / 1_000 }] }
     when /process_cpu/ then [[{}, ->(index) { (on ? 4 : 5) * traffic(index) / 1_000 }]]
-    when /gc_seconds/ then [[{}, 1]]
     when /count_over_time/ then [[{}, 4]]
     when /resets/ then [[{}, 0]]
     else levels(query, on)

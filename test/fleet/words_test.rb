@@ -48,9 +48,9 @@ class FleetWordsTest < TunerTest
     selector = Selector.parse('yjit="on"')
     raw, rules = %i[raw rules].map { |source| Queries.new(source, selector, 3_600) }
     assert_equal 'sum by (le) (increase(puma_tuner_request_duration_seconds_bucket{yjit="on"}[3600s]))', raw.counter(:duration)
-    assert_equal 'avg_over_time((sum by (le, service) (fleet:puma_tuner_request_duration_seconds_bucket:rate5m{yjit="on"}))[3600s:300s]) * 3600', rules.counter(:duration, by: ["service"])
-    assert_equal 'avg_over_time((sum (puma_tuner_process_pss_bytes{yjit="on",worker!="master"}))[3600s:300s])', raw.level(:worker_memory)
-    assert_equal 'avg_over_time((max (fleet:puma_tuner_yjit_limited_bytes:max{yjit="on"}))[3600s:300s])', rules.level(:yjit_limited)
+    assert_equal 'sum_over_time((sum by (le, service) (fleet:puma_tuner_request_duration_seconds_bucket:rate5m{yjit="on"}))[3599999ms:300s]) * 300', rules.counter(:duration, by: ["service"])
+    assert_equal 'avg_over_time((sum (puma_tuner_process_pss_bytes{yjit="on",worker!="master"}))[3599999ms:300s])', raw.level(:worker_memory)
+    assert_equal 'avg_over_time((max (fleet:puma_tuner_yjit_limited_bytes:max{yjit="on"}))[3599999ms:300s])', rules.level(:yjit_limited)
   end
 
   test "every metric that is asked for is exported, and every rule recorded" do

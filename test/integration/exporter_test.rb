@@ -77,6 +77,28 @@ class ExporterTest < TunerTest
     end
   end
 
+  test "a pool that hangs is told of while none of its requests ends" do
+    rackup = <<~RUBY
+      run lambda { |_env|
+        sleep 0.05 until File.exist?("free")
+        [200, {}, ["fine"]]
+      }
+    RUBY
+    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"\nPumaTuner.export(\"tcp://127.0.0.1:#{@port}\", interval_s: 1)") do |app|
+      port = app.start
+      clients = Array.new(2) { Thread.new { Net::HTTP.get(URI("http://127.0.0.1:#{port}/")) } }
+      busy = "puma_tuner_worker_busy_threads{worker=\"0\"}"
+      samples = wait_until("two busy threads") { metrics.then { |all| all if all[busy] == 2 } }
+      assert_equal [2, 0, 0], ["puma_tuner_worker_threads{worker=\"0\"}", "puma_tuner_worker_queued_requests{worker=\"0\"}", "puma_tuner_request_duration_seconds_count"].map { |name| samples.fetch(name) }
+      FileUtils.touch(File.join(app.folder, "free"))
+      assert_equal ["fine"], clients.map(&:value).uniq
+      wait_until("idle threads") { metrics[busy]&.zero? }
+    ensure
+      clients&.each(&:kill)
+      FileUtils.touch(File.join(app.folder, "free"))
+    end
+  end
+
   # Of the CPU, as who needs none takes no GVL either. The exporter reads once a second, and answers all the time.
   test "scrapes in quick succession take nothing from the server" do
     ServedApp.open(puma_rb: puma_rb) do |app|
@@ -220,6 +242,61 @@ class ExporterTest < TunerTest
       end
       assert_match(/\Apuma_tuner.request.duration s \d+\.\d+/, lines.grep(/request.duration/).first)
       assert_operator lines.grep(/memory.pss By/).first.split.last.to_i, :>, 5_000_000
+    end
+  end
+
+  test "OpenTelemetry's SDK with delta temporality is not sent the whole count each time as what is new" do
+    rackup = <<~RUBY
+      require "opentelemetry/sdk"
+      require "opentelemetry-metrics-sdk"
+      READER = OpenTelemetry::SDK::Metrics::Export::InMemoryMetricPullExporter.new
+      PROVIDER = OpenTelemetry::SDK::Metrics::MeterProvider.new
+      PROVIDER.add_metric_reader(READER)
+      PumaTuner::Export::OpenTelemetry.register(PROVIDER)
+      run lambda { |env|
+        next [200, {}, ["fine"]] unless env["PATH_INFO"] == "/otel"
+        READER.reset
+        READER.pull
+        told = READER.metric_snapshots.find { |one| one.name == "puma_tuner.request.count" }
+        [200, {}, [[told.instrument_kind, told.data_points.last.value].join(" ")]]
+      }
+    RUBY
+    ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"") do |app|
+      port = app.start(gemfile: EXPORTERS, extra: {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE" => "delta"})
+      ServedApp.request(port, "/", clients: 1, each: 7)
+      # Of a count of what is new, the second response would have the questions alone.
+      told = Array.new(2) do
+        wait_until("seven requests") { Net::HTTP.get(URI("http://127.0.0.1:#{port}/otel")).split.then { |words| words if words.last.to_i >= 7 } }
+      end
+      assert_equal ["observable_gauge"], told.map(&:first).uniq, "the SDK of gemfiles/ adds up what callbacks tell"
+    end
+  end
+
+  test "OpenTelemetry's points tell the workers of a preloaded app apart" do
+    rackup = <<~RUBY
+      require "opentelemetry/sdk"
+      require "opentelemetry-metrics-sdk"
+      READER = OpenTelemetry::SDK::Metrics::Export::InMemoryMetricPullExporter.new
+      PROVIDER = OpenTelemetry::SDK::Metrics::MeterProvider.new(resource: OpenTelemetry::SDK::Resources::Resource.default) # as its configurator has it
+      PROVIDER.add_metric_reader(READER)
+      run lambda { |_env|
+        READER.reset
+        READER.pull
+        told = READER.metric_snapshots.find { |one| one.name == "puma_tuner.memory.pss" }
+        [200, {}, [[told.resource.attribute_enumerator.to_h["process.pid"], *told.data_points.last.attributes.values_at("process.pid", "puma_tuner.worker")].join(" ")]]
+      }
+    RUBY
+    puma_rb = "threads 2, 2\npreload_app!\nrequire \"puma_tuner/probe\"\nbefore_worker_boot { PumaTuner::Export::OpenTelemetry.register(PROVIDER) }"
+    ServedApp.open(rackup:, puma_rb:) do |app|
+      port = app.start("-w", "2", gemfile: EXPORTERS)
+      told = []
+      wait_until("a response of each worker") do
+        told |= [Net::HTTP.get(URI("http://127.0.0.1:#{port}/")).split]
+        told.size >= 2
+      end
+      assert_equal [app.master_pid.to_s], told.map(&:first).uniq, "the resource is the master's"
+      assert_equal app.worker_pids.map(&:to_s).sort, told.map { |words| words[1] }.sort
+      assert_equal %w[0 1], told.map(&:last).sort
     end
   end
 end

@@ -3,7 +3,6 @@
 require "test_helper"
 require "json"
 require "open3"
-require "tmpdir"
 require_relative "../../benchmark/support/prometheus_process"
 
 # The files for Prometheus and Grafana that we ship.
@@ -19,7 +18,7 @@ class OpsTest < TunerTest
 
   test "rules and alerts are ones that Prometheus takes" do
     assert_match(/SUCCESS: 15 rules found/, promtool("check", "rules", "rules.yml"))
-    assert_match(/SUCCESS: 9 rules found/, promtool("check", "rules", "alerts.yml"))
+    assert_match(/SUCCESS: 10 rules found/, promtool("check", "rules", "alerts.yml"))
     assert_match(/SUCCESS: 9 rules found/, promtool("check", "rules", "slo.yml"))
   end
 
@@ -31,28 +30,6 @@ class OpsTest < TunerTest
     bounds = File.read("#{FOLDER}/prometheus/slo.yml").scan(/le="([\d.]+)"/).flatten.uniq
     assert_equal ["0.301989888"], bounds
     assert_empty bounds - PumaTuner::Export::Bounds::FINE.names
-  end
-
-  # Half an hour of one release and half an hour of the next is one hour, not two.
-  test "an hour in which a label changed is not counted twice by the rules" do
-    queries = PumaTuner::Fleet::Queries.new(:rules, PumaTuner::Fleet::Selector.parse('service="shop"'), 3_600)
-    series = lambda do |metric, value|
-      {"one" => "#{value}x89 stale", "two" => "_x90 #{value}x90"}.map { |release, values| "      - {series: '#{metric}{service=\"shop\",release=\"#{release}\"}', values: '#{values}'}" }
-    end
-    cases = {queries.counter(:gc) => 7_200, queries.level(:memory) => 300, queries.level(:servers) => 4}
-    text = <<~YAML
-      evaluation_interval: 1m
-      tests:
-        - interval: 1m
-          input_series:
-      #{[*series.call("fleet:puma_tuner_gc_seconds:rate5m", 2), *series.call("fleet:puma_tuner_process_pss_bytes:sum", 300), *series.call("fleet:puma_tuner_servers:count", 4)].join("\n")}
-          promql_expr_test:
-      #{cases.map { |query, value| "      - {expr: '#{query}', eval_time: 2h, exp_samples: [{labels: '{}', value: #{value}}]}" }.join("\n")}
-    YAML
-    Dir.mktmpdir do |folder|
-      File.write(path = File.join(folder, "tests.yml"), text)
-      assert_match(/SUCCESS/, promtool("test", "rules", path))
-    end
   end
 
   def metrics_in(text) = text.scan(/\b(?:fleet:)?puma_tuner_\w+(?::\w+)?/).uniq

@@ -38,13 +38,15 @@ module PumaTuner
           series.labels.fetch("endpoint", Probe::Endpoint::OTHER)
         end
         @parts = by(@queries.counter(:time), "part")
-        @counted = %i[cpu gc].to_h { |name| [name, one(@queries.counter(name))] }
+        @cpu_s = one(@queries.counter(:cpu))
         @levels = Queries::LEVELS.keys.to_h { |name| [name, one(@queries.level(name))] }
       end
 
       # A single sample tells nobody by how much a counter rose; it would look as if there had been no requests.
       def ensure_increases
-        return if @queries.source == :rules || @most.nil? || @most >= 2
+        return if @queries.source == :rules
+        samples_count = one(@queries.samples).values.max
+        return if samples_count.nil? || samples_count >= 2
         raise InvalidMeasurement, "servers are scraped less than twice in a span of #{@window.step_s} s, " \
           "which shows no increase; give a longer --step, such as 5m, or a longer --window"
       end
@@ -58,7 +60,7 @@ module PumaTuner
       def span(time_s)
         Span.new(seconds: @window.step_s, coverage_ratio: @coverage.fetch(time_s, 0.0) / (@most || 1.0),
           histogram: MergedHistogram.of(at(@duration, time_s)), endpoints: endpoints(time_s),
-          parts_s: at(@parts, time_s), cpu_s: @counted[:cpu][time_s], gc_s: @counted[:gc][time_s], **levels(time_s))
+          parts_s: at(@parts, time_s), cpu_s: @cpu_s[time_s], **levels(time_s))
       end
 
       def at(series_by_name, time_s) = series_by_name.transform_values { |values| values[time_s] }.compact

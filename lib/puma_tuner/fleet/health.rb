@@ -28,6 +28,7 @@ module PumaTuner
         found = info(selector, window)
         raise InvalidMeasurement, "--#{name} #{selector}: #{why_nothing(selector, window)}" if found.empty?
         ensure_labels(name, selector, window)
+        ensure_own_endpoint(name, selector, window)
         schemas = found.map { |series| series.labels["schema"] }.uniq
         return if schemas == [Export::SCHEMA]
         raise InvalidMeasurement, "--#{name} #{selector}: #{other_schema(schemas)}"
@@ -58,6 +59,16 @@ module PumaTuner
       end
 
       private
+
+      # Prometheus' operator names the scraped port in a label `endpoint`, and renames ours unless it is told to honor
+      # it. All endpoints would be taken for one.
+      def ensure_own_endpoint(name, selector, window)
+        metric = Queries::COUNTERS.fetch(:endpoint_duration)[(@source == :rules) ? 1 : 0]
+        return if @prometheus.label_values("exported_endpoint", selector.of(metric), window).empty?
+        raise InvalidMeasurement, "--#{name} #{selector}: the label endpoint names the scraped port, and " \
+          "exported_endpoint our endpoints: set honorLabels: true in the ServiceMonitor or PodMonitor " \
+          "(honor_labels: true in a scrape config), and choose a --window after that"
+      end
 
       def info(selector, window)
         @prometheus.instant("count by (schema, complete) " \

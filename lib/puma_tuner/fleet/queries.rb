@@ -22,8 +22,7 @@ module PumaTuner
         endpoint_duration: ["puma_tuner_endpoint_request_duration_seconds_bucket",
           "fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m", %w[endpoint le]],
         time: ["puma_tuner_request_time_seconds_total", "fleet:puma_tuner_request_time_seconds:rate5m", %w[part]],
-        cpu: ["puma_tuner_process_cpu_seconds_total", "fleet:puma_tuner_process_cpu_seconds:rate5m", []],
-        gc: ["puma_tuner_gc_seconds_total", "fleet:puma_tuner_gc_seconds:rate5m", []]
+        cpu: ["puma_tuner_process_cpu_seconds_total", "fleet:puma_tuner_process_cpu_seconds:rate5m", []]
       }.freeze
 
       # name => [how samples are joined, exporter's metric, rule's metric, how several of the rule's series are joined,
@@ -41,7 +40,7 @@ module PumaTuner
         servers: ["count", "puma_tuner_exporter_info", "fleet:puma_tuner_servers:count", "sum"]
       }.freeze
 
-      # Each span is sampled so often.
+      # Each span is sampled so often at most.
       SUBQUERY_STEPS = 12
       LEAST_SUBQUERY_STEP_S = 15
 
@@ -62,7 +61,11 @@ module PumaTuner
       def counter(name, by: [])
         raw, rule, own = COUNTERS.fetch(name)
         labels = " by (#{[*own, *by].join(", ")})"
-        return "#{mean_of("sum#{labels} (#{@selector.of(rule)})")} * #{@step_s}" if @source == :rules
+        if @source == :rules
+          # The sum of rates, and not their mean: that is of the steps alone at which a series is there, and an endpoint
+          # that was first asked for late in a span would count as if it had been asked for all along.
+          return "sum_over_time(#{within_span("sum#{labels} (#{@selector.of(rule)})")}) * #{subquery_step_s}"
+        end
         "sum#{labels} (increase(#{@selector.of(raw)}[#{@step_s}s]))"
       end
 
@@ -74,16 +77,12 @@ module PumaTuner
         mean_of("#{join}#{labels} (#{@selector.with_more(*more).of(raw)})")
       end
 
-      # @return [String] how many samples a span has: of the exporter's series that has most; of rules, whose series
-      #   change their labels with each deploy where one tells the release, how often there was any
-      def coverage
-        metric = @selector.of(INFO.fetch(@source))
-        if @source == :rules
-          "count_over_time(#{within_span("count (#{metric})")})"
-        else
-          "max(count_over_time(#{metric}[#{@step_s}s]))"
-        end
-      end
+      # @return [String] at how many steps of a span any server was there: a rollout ends all series of a group and
+      #   begins others, so that none of them lasts for the whole span
+      def coverage = "count_over_time(#{within_span("count (#{@selector.of(INFO.fetch(@source))})")})"
+
+      # @return [String] how many samples a span has of the exporter's series with most: what an increase is told by
+      def samples = "max(count_over_time(#{@selector.of(INFO.fetch(:raw))}[#{@step_s}s]))"
 
       # @return [String] servers that began anew in a span, by their counters' resets
       def resets = "sum(resets(#{@selector.of("puma_tuner_request_duration_seconds_count")}[#{@step_s}s]))"
@@ -94,11 +93,16 @@ module PumaTuner
       # span only is to count half, and its own mean would not tell.
       def mean_of(expression) = "avg_over_time(#{within_span(expression)})"
 
-      def within_span(expression) = "(#{expression})[#{@step_s}s:#{subquery_step_s}s]"
+      # A span has the step at its end and not that at its beginning, which Prometheus 2 would count in as well, and
+      # Prometheus 3 would not.
+      def within_span(expression) = "(#{expression})[#{@step_s * 1_000 - 1}ms:#{subquery_step_s}s]"
 
-      # A step longer than the span would look at most of them never.
+      # A divisor of the span, so that each of them has as many steps: Prometheus places these by the clock.
       def subquery_step_s
-        (@step_s < LEAST_SUBQUERY_STEP_S) ? @step_s : [@step_s / SUBQUERY_STEPS, LEAST_SUBQUERY_STEP_S].max
+        count = SUBQUERY_STEPS.downto(1).find do |steps_count|
+          (@step_s % steps_count).zero? && @step_s / steps_count >= LEAST_SUBQUERY_STEP_S
+        end
+        @step_s / (count || 1)
       end
     end
   end

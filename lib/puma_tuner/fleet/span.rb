@@ -4,16 +4,16 @@ module PumaTuner
   module Fleet
     # The figures of a group in one span of its window. Values that nobody could tell are nil.
     #
-    # seconds: its length; coverage_ratio: of the samples that it should have
+    # seconds: its length; coverage_ratio: for how much of it any server was seen
     # histogram: MergedHistogram of all requests; endpoints: {name => MergedHistogram}
-    # parts_s: {part of the budget => seconds}, of all requests; cpu_s: of all processes; gc_s: of workers
+    # parts_s: {part of the budget => seconds}, of all requests; cpu_s: of all processes
     # memory_bytes, code_bytes: all together, on average; yjit_limited_bytes: what YJIT's limit counts, of the worker
     #   with most; yjit_limit_bytes: of the one with least
     # workers_count, threads_count, servers_count, yjit_workers_count: on average
-    Span = Data.define(:seconds, :coverage_ratio, :histogram, :endpoints, :parts_s, :cpu_s, :gc_s, :memory_bytes,
+    Span = Data.define(:seconds, :coverage_ratio, :histogram, :endpoints, :parts_s, :cpu_s, :memory_bytes,
       :worker_memory_bytes, :code_bytes,
       :yjit_limited_bytes, :yjit_limit_bytes, :yjit_workers_count, :workers_count, :threads_count, :servers_count) do
-      # With less, the counts would be scaled up from too little.
+      # With less, the counts would be of too little of it.
       const_set(:COVERAGE_MIN_RATIO, 0.9)
 
       # @return [Float]

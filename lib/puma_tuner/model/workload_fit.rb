@@ -272,7 +272,8 @@ module PumaTuner
         found = if load.nil?
           saturated?(recording) ? self.class.waiting(recording) : Arrivals.open(recording.throughput_per_s)
         elsif load.rate_per_s then Arrivals.open(load.rate_per_s, kind: load.arrivals)
-        else Arrivals.closed(load.connections_count, think_ns: load.think_ns)
+        else
+          Arrivals.closed(load.connections_count, think_ns: load.think_ns)
         end
         found.with(reuse_count: [load&.reuse_count, most_reuse_count].compact.min)
       end

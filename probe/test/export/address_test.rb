@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "socket"
 require "tmpdir"
 
 class ExportAddressTest < TunerTest
@@ -29,6 +30,50 @@ class ExportAddressTest < TunerTest
       first.close
       assert_path_exists address.host_or_path
       address.listen.close
+    end
+  end
+
+  # @param response [String] what whoever listens there says before it hangs up
+  # @return [Object] the block's
+  def answered(response)
+    TCPServer.open("127.0.0.1", 0) do |listener|
+      thread = Thread.new do
+        client = listener.accept
+        client.gets("\r\n\r\n")
+        client.write(response)
+        client.close
+      end
+      yield Address.parse("tcp://127.0.0.1:#{listener.addr[1]}")
+    ensure
+      thread&.join(5)
+    end
+  end
+
+  test "a text is had whole, however long it is" do
+    text = "puma_tuner_x{endpoint=\"GET /größe\"} 1\n" * 100_000
+    got = answered("HTTP/1.1 200 OK\r\nContent-Length: #{text.bytesize}\r\n\r\n#{text}", &:get)
+    assert_equal [text.bytesize, Encoding::UTF_8, true], [got.bytesize, got.encoding, got == text]
+    assert_empty answered("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", &:get)
+  end
+
+  test "beside threads that compute it is had whole, too, from an exporter that waits for nobody" do
+    text = "puma_tuner_x 1\n" * 80_000
+    Dir.mktmpdir do |folder|
+      address = Address.parse("unix://#{folder}/exporter.sock")
+      http = PumaTuner::Export::HttpServer.new(address.listen, Struct.new(:text).new(text))
+      pid = fork { loop { http.serve } }
+      busy = Array.new(2) { Thread.new { loop { 1 + 1 } } }
+      assert_equal text.bytesize, address.get.bytesize
+    ensure
+      busy&.each(&:kill)
+      Process.kill(:KILL, pid) && Process.wait(pid) if pid
+    end
+  end
+
+  test "a text that ends before its end is none, and neither is one of which nobody tells the length" do
+    {"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\npuma_tuner_x 1\npuma_tu" => /ended after 22 of 30 bytes/, "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n" => /ended after 0 of 30 bytes/,
+     "HTTP/1.1 200 OK\r\n\r\npuma_tuner_x 1\n" => /no Content-Length/, "HTTP/1.1 503 No\r\n\r\n" => /answered "HTTP/}.each do |response, message|
+      assert_match message, assert_raises(IOError) { answered(response, &:get) }.message
     end
   end
 end

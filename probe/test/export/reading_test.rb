@@ -111,6 +111,40 @@ class ExportReadingTest < TunerTest
     assert_equal ["GET /a", "(other)"], ["GET /a", "GET /b"].map { |name| (@nowhere ||= AdmittedNames.new("/nowhere", 1)).admit(:request, name) }
   end
 
+  test "a name of which only a part could be written costs nobody's figures, nor the name after it" do
+    path = File.join(@ledgers.directory, "exported.names")
+    one, two = Array.new(2) { AdmittedNames.new(@ledgers.directory, 2) }
+    one.admit(:request, "GET /a")
+    File.write(path, "[\"request\",\"GET /lo", mode: "a")
+    assert_equal %w[/a /b (other)], %w[/a /b /c].map { |one_path| two.admit(:request, "GET #{one_path}").delete_prefix("GET ") }
+    File.write(path, "17\n", mode: "a")
+    assert_equal %w[(other) /b Nightly], [["GET /c", :request], ["GET /b", :request], ["Nightly", :job]].map { |name, kind| one.admit(kind, name).delete_prefix("GET ") }
+    assert_equal ["(other)", "Nightly"], [AdmittedNames.new(@ledgers.directory, 2).admit(:request, "GET /c"), two.admit(:job, "Nightly")]
+  end
+
+  test "where there is no place for a name, the process that has it goes on, and others learn those that come later" do
+    told, tell = IO.pipe
+    pid = fork do
+      trap(:XFSZ, "IGNORE") # then a write beyond the limit is an error
+      names = AdmittedNames.new(@ledgers.directory, 3)
+      names.admit(:request, "GET /a")
+      limits = Process.getrlimit(:FSIZE)
+      Process.setrlimit(:FSIZE, File.size(File.join(@ledgers.directory, "exported.names")) + 15, limits.last)
+      found = ["GET /longer", "GET /a"].map { |name| names.admit(:request, name) }
+      Process.setrlimit(:FSIZE, *limits)
+      tell.write(JSON.generate([*found, names.admit(:request, "GET /b")]))
+    ensure
+      tell.close
+      exit!(0)
+    end
+    tell.close
+    assert_equal ["GET /longer", "GET /a", "GET /b"], JSON.parse(told.read)
+    Process.wait(pid)
+    assert_match(/^\["request","GET\n/, File.read(File.join(@ledgers.directory, "exported.names")))
+    other = AdmittedNames.new(@ledgers.directory, 2)
+    assert_equal ["GET /a", "GET /b", "(other)"], ["GET /a", "GET /b", "GET /c"].map { |name| other.admit(:request, name) }
+  end
+
   test "names in any letters are the same in each process, whatever encoding files have for it" do
     AdmittedNames.new(@ledgers.directory, 2).admit(:request, NAME)
     script = <<~RUBY
@@ -193,6 +227,16 @@ class ExportReadingTest < TunerTest
     bytes ? assert_in_delta(bytes, told.fetch({}), bytes) : assert_empty(told)
     @reading.instance_variable_set(:@working_set_bytes, nil)
     assert_empty PumaTuner::Export::Families.new(@reading).call.find { |one| one.name.end_with?("working_set_bytes") }.samples
+  end
+
+  # As Puma's server tells them: free are also threads that it has yet to start.
+  Pool = Data.define(:max_threads, :pool_capacity, :backlog)
+
+  test "a worker tells how many of its threads are busy, and how many requests wait; before it serves, neither" do
+    told = [Pool.new(5, 2, 0), Pool.new(5, 0, 7), Pool.new(3, 5, 0), Pool.new(5, nil, nil), nil].map do |server|
+      ProcessGauges.new(@ledgers.directory, server:, worker_index: 0).read.values_at(:busy_threads_count, :queued_count)
+    end
+    assert_equal [[3, 0], [5, 7], [0, 0], [nil, nil], [nil, nil]], told
   end
 
   test "gauges of a process that fell silent are nobody's knowledge" do

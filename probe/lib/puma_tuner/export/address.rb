@@ -37,17 +37,18 @@ module PumaTuner
         end
       end
 
-      # @return [String] the exporter's text
+      # @return [String] the exporter's text, whole: Prometheus rejects all of a text that ends amid a line
       # @raise [SystemCallError, IOError]
       def get
         require "socket"
         socket = (kind == "tcp") ? TCPSocket.new(host_or_path, port) : UNIXSocket.new(host_or_path)
         socket.timeout = self.class::GET_LIMIT_S
         socket.write("GET /metrics HTTP/1.1\r\n\r\n")
-        # The whole response is split at once, as pieces of it would each be copied, with the GVL.
-        head, text = socket.read.split("\r\n\r\n", 2)
-        raise IOError, "it answered #{head.inspect}" unless head&.start_with?("HTTP/1.1 200 ")
-        text.force_encoding(Encoding::UTF_8)
+        text = head(socket)
+        place = text.index("\r\n\r\n")
+        raise IOError, "it answered #{text.inspect}" unless place && text.start_with?("HTTP/1.1 200 ")
+        head = text.slice!(0, place + 4)
+        rest(socket, text, head[/^Content-Length: (\d+)\r$/, 1]&.to_i).force_encoding(Encoding::UTF_8)
       ensure
         socket&.close
       end
@@ -58,6 +59,26 @@ module PumaTuner
       end
 
       private
+
+      # This does without `gets`, which fills the socket's buffer: while that holds anything, Ruby reads by its size.
+      # @return [String] the head, and what came with it
+      def head(socket)
+        text = socket.readpartial(HttpSocket::HEAD_BYTES_MAX).b
+        until text.include?("\r\n\r\n") || text.bytesize > HttpSocket::HEAD_BYTES_MAX
+          text << socket.readpartial(HttpSocket::HEAD_BYTES_MAX)
+        end
+        text
+      end
+
+      # A read of a known length takes all that there is. Without one, Ruby reads pieces of 8 KiB, and gives up the GVL
+      # at each: beside five threads that compute, it waits half a second for it. 1.1 MB take 5 s there, and took longer
+      # than the exporter waits.
+      def rest(socket, text, bytes_count)
+        raise IOError, "it tells no Content-Length" unless bytes_count
+        text << socket.read(bytes_count - text.bytesize).to_s if text.bytesize < bytes_count
+        return text if text.bytesize == bytes_count
+        raise IOError, "it ended after #{text.bytesize} of #{bytes_count} bytes"
+      end
 
       # A socket that nobody listens at any more was left by a server that was killed.
       def abandoned?

@@ -8,7 +8,8 @@ module PumaTuner
     # whichever process of the server was asked first. If each process chose for itself, counters would fall between two
     # scrapes that reach different ones.
     #
-    # They stand in a file beside the ledgers, a line each, that only grows; it is looked at when a name is new.
+    # They stand in a file beside the ledgers, a line each, that only grows; it is looked at when a name is new. A line
+    # of which only a part could be written, as where memory ran out, stays, and is skipped.
     class AdmittedNames
       # @param directory [String] of the ledgers
       # @param names_max [Integer] of each kind
@@ -17,6 +18,7 @@ module PumaTuner
         @names_max = names_max
         @names = Hash.new { |names, kind| names[kind] = {} }
         @read_bytes = 0
+        @amid_line = false
       end
 
       # @param kind [Symbol] of work
@@ -43,18 +45,29 @@ module PumaTuner
       def catch_up(file)
         file.seek(@read_bytes)
         file.each_line do |line|
-          kind, name = JSON.parse(line.force_encoding(Encoding::UTF_8))
-          @names[kind.to_sym][name] = name
+          kind, name = parsed(line)
+          @names[kind.to_sym][name] = name if name
           @read_bytes += line.bytesize
+          @amid_line = !line.end_with?("\n")
         end
       end
 
+      # @return [Array(String, String), nil] nil of a part of a line
+      def parsed(line)
+        JSON.parse(line.force_encoding(Encoding::UTF_8))
+      rescue JSON::ParserError
+        nil
+      end
+
+      # Written at once: what Ruby buffers until the file is closed would be counted, and could fail yet.
       def write(file, kind, name)
-        line = "#{JSON.generate([kind, name])}\n"
+        line = "#{"\n" if @amid_line}#{JSON.generate([kind, name])}\n"
         file.seek(0, IO::SEEK_END)
+        file.sync = true
         file.write(line)
         @names[kind][name] = name
         @read_bytes += line.bytesize
+        @amid_line = false
       end
 
       def full?(kind) = @names[kind].count { |name, admitted| name == admitted } >= @names_max

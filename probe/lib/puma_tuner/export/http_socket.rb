@@ -6,6 +6,9 @@ module PumaTuner
     module HttpSocket
       HEAD_BYTES_MAX = 8_192
 
+      # Who reads byte by byte keeps others waiting for so many time limits at most.
+      WHOLE_LIMITS = 15
+
       module_function
 
       # @param client [BasicSocket]
@@ -25,17 +28,20 @@ module PumaTuner
         text
       end
 
+      # The time limit counts from what was last taken: the reader may be a thread of a busy app, which has to wait for
+      # its GVL again and again.
+      #
       # @param client [BasicSocket]
       # @param bytes [String]
-      # @param limit_s [Numeric]
+      # @param limit_s [Numeric] for which a client may take nothing
       # @return [Boolean] false of a client that did not read them in time
       # @raise [SystemCallError, IOError] when the client has gone
       def write(client, bytes, limit_s)
-        deadline_s = Clock.now_s + limit_s
+        ends_s = Clock.now_s + WHOLE_LIMITS * limit_s
         until bytes.empty?
           written = client.write_nonblock(bytes, exception: false)
           next bytes = bytes.byteslice(written..) if written.is_a?(Integer)
-          left_s = deadline_s - Clock.now_s
+          left_s = [limit_s, ends_s - Clock.now_s].min
           return false if left_s <= 0 || !client.wait_writable(left_s)
         end
         true

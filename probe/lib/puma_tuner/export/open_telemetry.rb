@@ -7,9 +7,11 @@ module PumaTuner
     #   require "puma_tuner/probe"                                  # in puma.rb
     #   on_worker_boot { PumaTuner::Export::OpenTelemetry.register } # after the app has configured its SDK
     #
-    # Every process with an SDK sends for itself, so each tells of **itself** only: the backend adds up. There is no
-    # observable histogram in OpenTelemetry, and its Ruby callbacks give one number without attributes, so percentiles
-    # and endpoints are to be had by Prometheus' text only, which the Collector's Prometheus receiver reads.
+    # Every process with an SDK sends for itself, so each tells of **itself** only: the backend adds up. Each point
+    # names its process: in every worker of a preloaded app the SDK's resource has the master's `process.pid`, and a
+    # backend would take all of them for one stream. There is no observable histogram in OpenTelemetry, and what Ruby's
+    # callbacks tell has the attributes of its instrument, always the same, so percentiles and endpoints are to be had
+    # by Prometheus' text only, which the Collector's Prometheus receiver reads.
     module OpenTelemetry
       # The times are sums over all requests of this process: name, unit, description, part of the budget; nil is the
       # whole duration.
@@ -50,7 +52,8 @@ module PumaTuner
         end
 
         # By the specification a callback tells the whole count. Some versions of the SDK (0.22 of the gem) add up what
-        # callbacks tell, and would show a count that grows by itself. So it is tried out.
+        # callbacks tell, and would show a count that grows by itself; with delta temporality they send each whole count
+        # as what came since the last one. So it is tried out.
         #
         # @api private
         # @return [Boolean]
@@ -59,9 +62,11 @@ module PumaTuner
           reader = sdk::Export::InMemoryMetricPullExporter.new
           provider = sdk::MeterProvider.new
           provider.add_metric_reader(reader)
-          provider.meter("puma_tuner.trial").create_observable_counter("trial", callback: -> { 5 })
+          counts = [5, 7]
+          provider.meter("puma_tuner.trial").create_observable_counter("trial", callback: -> { counts.shift || 7 })
           2.times { reader.pull }
-          reader.metric_snapshots.last.data_points.last.value == 5
+          told = reader.metric_snapshots.last
+          told.data_points.last.value == ((told.aggregation_temporality == :delta) ? 2 : 7)
         end
 
         private
@@ -76,7 +81,13 @@ module PumaTuner
         # Where such counters would be wrong, a gauge tells the same number; backends take rates of it, too.
         def create(meter, kind, name, unit, description, number)
           creator = (kind == :counter && @absolute) ? :create_observable_counter : :create_observable_gauge
-          meter.public_send(creator, name, callback: number.to_proc, unit:, description:)
+          instrument = meter.public_send(creator, name, callback: number.to_proc, unit:, description:)
+          instrument.add_attributes(attributes) if instrument.respond_to?(:add_attributes)
+        end
+
+        # In single mode there is no index. The recording would know it, too, and is not to begin before its server.
+        def attributes
+          {"process.pid" => Process.pid, "puma_tuner.worker" => Probe::Puma.worker&.first&.to_s}.compact
         end
 
         def instruments

@@ -10,6 +10,10 @@ module PumaTuner
       # name => [type, help, key of the gauges, conversion]
       GAUGES = {
         "worker_threads" => ["gauge", "Pool threads that the worker may have.", "threads_count"],
+        "worker_busy_threads" => ["gauge", "Pool threads that serve a request, as they were seen last.",
+          "busy_threads_count"],
+        "worker_queued_requests" => ["gauge", "Requests that wait for a pool thread, as they were seen last.",
+          "queued_count"],
         "gc_runs_total" => ["counter", "Garbage collections.", "gc_count"],
         "gc_major_runs_total" => ["counter", "Of them, those of the whole heap.", "major_gc_count"],
         "gc_seconds_total" => ["counter", "Time in garbage collection.", "gc_ns", SECONDS],

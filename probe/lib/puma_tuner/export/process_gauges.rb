@@ -44,10 +44,17 @@ module PumaTuner
         {pid: Process.pid, worker_index: @worker_index, at_s: Clock.now_s, interval_s: @interval_s,
          threads_count: @server&.max_threads, live_slots_count: GC.stat(:heap_live_slots),
          major_gc_count: GC.stat(:major_gc_count), ruby: RUBY_VERSION, puma: Probe::Puma.version, **gauges,
-         **yjit(gauges)}.compact
+         **yjit(gauges), **pool}.compact
       end
 
       private
+
+      # All other figures of requests and pool threads are written when a request ends, so they are silent where none
+      # does. Puma counts threads as free that it has yet to start; it has no pool before it serves.
+      def pool
+        return {} unless @server.respond_to?(:pool_capacity) && (free_count = @server.pool_capacity)
+        {busy_threads_count: [@server.max_threads - free_count, 0].max, queued_count: @server.backlog}
+      end
 
       # Options on the command line of `ruby` itself are not seen, as Puma writes over it.
       def yjit(gauges)
