@@ -2,7 +2,8 @@
 
 require "test_helper"
 require "support/profiles"
-require_relative "chromium"
+require "support/contrast"
+require_relative "dev_tools"
 
 class ProfilePageInBrowserTest < TunerTest
   include Profiles
@@ -121,6 +122,30 @@ class ProfilePageInBrowserTest < TunerTest
     assert_equal [0, true], visit.facts.last(2)
     refute_includes visit.facts.first, "owned"
     assert_empty visit.complaints
+  end
+
+  SMALLER = <<~JS
+    (() => {
+      const text = document.querySelector(".flame-small + text");
+      return [text.textContent, getComputedStyle(text).fill, getComputedStyle(text.closest("svg.flame")).backgroundColor];
+    })()
+  JS
+
+  test "what is too small to draw can be read in light and dark" do
+    small = (1..100).to_h { |number| ["Small#m#{number}", 400_000] }
+    Dir.mktmpdir do |folder|
+      File.write("#{folder}/profile.html", page(costs(samples({**STACKS, **small}))))
+      DevTools.open do |tools|
+        tools.visit("file://#{folder}/profile.html")
+        wait_until("the page") { tools.value("document.querySelector('.flame-small + text') !== null") }
+        %w[light dark].each do |scheme|
+          tools.scheme(scheme)
+          name, ink, paper = tools.value(SMALLER)
+          assert_equal "(smaller)", name
+          assert_operator Contrast.contrast(ink, paper), :>=, 4.5, scheme
+        end
+      end
+    end
   end
 
   test "the table sorts by a heading" do

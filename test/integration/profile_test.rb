@@ -50,8 +50,6 @@ class ProfileIntegrationTest < TunerTest
     end
   end
 
-  def self_of(costs, pattern) = costs.methods.select { |method| pattern.match?(method.name) }.sum(&:self_amount)
-
   def total_of(costs, name) = costs.methods.find { |method| method.name == name }&.total_amount.to_i
 
   %w[vernier stackprof rperf pf2].each do |name|

@@ -318,7 +318,7 @@ class TopIntegrationTest < TunerTest
   test "a server that a command of ours records is shown, and its recording is left alone" do
     ServedApp.open(rackup: RACKUP) do |app|
       bundle = app.environment.slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }
-      pid = start_puma_tuner("measure", "--directory", app.folder, "--load", "--path", "/articles", "--connections", "2", "--duration", "6", "--warmup", "0.4", "--single-recording",
+      pid = start_puma_tuner("measure", "--directory", app.folder, "--load", "--path", "/articles", "--connections", "2", "--duration", "6", "--warmup", "0.4", "--settings", "none",
         "--output", "#{app.folder}/o.json", "--", "env", *bundle, "bundle", "exec", "puma", out: File::NULL, err: "#{app.folder}/err")
       wait_until("the server") { PumaTuner::Top::Servers.new.all.any? { |server| server.folder == File.realpath(app.folder) } }
       result = puma_tuner("top", app.folder, "--once", "--json", "--every", "0.3")

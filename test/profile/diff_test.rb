@@ -57,6 +57,49 @@ class ProfileDiffTest < TunerTest
     assert_equal ["String a.rb", 10.0, 5.0, :cheaper], [row.name, row.before, row.after, row.outcome]
   end
 
+  def site(name, objects_count, line: 3) = Profile::Allocation.new(class_name: "String", path: "/app/#{name}.rb", line:, objects_count:, bytes: 0, retained_objects_count: 0, retained_bytes: 0)
+
+  # What memory_profiler tells.
+  def objects(*sites, **) = costs(samples(list: [], interval_ns: nil, allocations: sites), profiler: "memory_profiler", mode: "objects", unit: "objects", samples_count: nil, **)
+
+  test "the total of profiles that have no stacks is their objects" do
+    diff = Profile::Diff.new(objects(site("a", 500), site("b", 300)), objects(site("a", 100), site("b", 300))).call
+    assert_equal [8.0, 4.0, :cheaper], [diff.total.before, diff.total.after, diff.total.outcome]
+    assert_in_delta 0.5, diff.total.ratio.value
+    assert_match(/everything +8 → 4, .*cheaper/, PumaTuner::Report.render(diff, format: :text))
+    older = objects(site("a", 500)).with(total_amount: 0)
+    assert_equal 5.0, Profile::Diff.new(older, older).call.total.before
+  end
+
+  test "allocations of nobody knows how many requests are shares, and no outcome is called" do
+    diff = Profile::Diff.new(objects(site("a", 500), site("b", 500), work_count: nil), objects(site("a", 100), site("b", 300), work_count: nil)).call
+    assert_equal [["String a.rb", 0.5, 0.25, :not_shown], ["String b.rb", 0.5, 0.75, :not_shown]], diff.allocations.map { |row| [row.name, row.before, row.after, row.outcome] }.sort
+    assert_match(/String a\.rb +50\.0% +25\.0% +-25\.0%/, PumaTuner::Report.render(diff, format: :text))
+    calls = Profile::Diff.new(traced({"A#a" => 30, "B#b" => 10}, work_count: nil), traced({"A#a" => 30, "B#b" => 30}, work_count: nil)).call.calls
+    assert_equal [["A#a", 0.75, 0.5, :not_shown], ["B#b", 0.25, 0.5, :not_shown]], calls.map { |row| [row.name, row.before, row.after, row.outcome] }
+  end
+
+  test "what a full list has no room for is neither gone nor new" do
+    outcomes = lambda do |count|
+      before, after = [0, 1].map { |first| objects(*(first...(first + count)).map { |number| site("f#{number}", 10) }) }
+      Profile::Diff.new(before, after).call.allocations.to_h { |row| [row.name, row.outcome] }.values_at("String f0.rb", "String f#{count}.rb")
+    end
+    assert_equal %i[gone new], outcomes.call(Profile::Aggregate::SITES_MAX - 1)
+    assert_equal %i[not_shown not_shown], outcomes.call(Profile::Aggregate::SITES_MAX)
+  end
+
+  test "a method that a full list has no room for took less than the last of it, and is called gone only where there was room" do
+    base = traced({"A#a" => 1})
+    method = base.methods.first.with(calls_count: 10)
+    full = ->(*names) { base.with(methods: names.first(Profile::Aggregate::METHODS_MAX).map { |name| method.with(name:, self_amount: (name == "Big#b") ? 1_000 : 10) }) }
+    numbered = ->(range) { range.map { |number| "M#{number}#m" } }
+    diff = Profile::Diff.new(full.call("Big#b", *numbered.call(0..2_000)), full.call(*numbered.call(1..2_001))).call
+    found = diff.methods.to_h { |row| [row.name, row.outcome] }
+    assert_equal %i[cheaper not_shown not_shown], found.values_at("Big#b", "M0#m", "M2000#m")
+    assert_equal [:not_shown], diff.calls.map(&:outcome).uniq - [:same]
+    assert_equal :gone, Profile::Diff.new(full.call("Big#b", "A#a"), full.call("A#a")).call.methods.first.outcome
+  end
+
   test "where nobody counted requests, shares are compared, and it says so" do
     before, after = [300, 600].map { |ms| costs(samples({"A#a" => ms * MS, "B#b" => ms * MS}), work_count: nil) }
     diff = Profile::Diff.new(before, after).call

@@ -88,6 +88,21 @@ class ProfileHintsTest < TunerTest
     assert_nil hint("json_share", costs(samples({"App#call > JSON.generate" => 20, "App#call" => 980})))
   end
 
+  # @param below [Hash{String => Integer}] what is below `to_json`, and how long it takes, of 1,000 in all
+  def json_of_records(below)
+    own = {"Relation#load" => "/usr/lib/ruby/gems/3.4.0/gems/activerecord-8.0.1/lib/active_record/relation.rb"}
+    list = below.map { |path, amount| stack("App#call > Array#to_json > #{path}", amount, own:) }
+    hint("json_share", costs(samples(list: [*list, stack("App#call", 1_000 - below.values.sum)])))
+  end
+
+  test "records that are loaded only while they are written as JSON are none of its work, and JSON below them is" do
+    found = json_of_records("Relation#load > PG::Connection#exec_params" => 400, "Relation#load" => 200, "PG::Result#values" => 100, "JSON.generate" => 50)
+    assert_in_delta 0.05, found.share_ratio
+    assert_match(/Array#to_json/, found.evidence)
+    assert_nil json_of_records("Relation#load > PG::Connection#exec_params" => 600, "JSON.generate" => 20)
+    assert_in_delta 0.04, json_of_records("Relation#load" => 500, "Relation#load > Json#deserialize > JSON.parse" => 40).share_ratio
+  end
+
   test "the session's own methods count, not the app below its middleware" do
     path = {"Session#call" => "/gems/rack-session-2.1.1/lib/rack/session/cookie.rb", "Cookie#encode" => "/gems/rack-session-2.1.1/lib/rack/session/cookie.rb"}
     list = [stack("Session#call > App#call", 900, own: path), stack("Session#call > Cookie#encode", 60, own: path), stack("Session#call", 40, own: path)]

@@ -68,6 +68,31 @@ class ReportWritersTest < TunerTest
     assert_equal ["  n          took ms  by", "  a             2.00  x   today", "                      y   fast", "   measured     3.00", "    took: of which 1"], told.lines(chomp: true).drop(3)
   end
 
+  test "names are cut before they are coloured, and only as far as rows can still be told apart" do
+    columns = [Column.new("name"), *(1..4).map { |number| Column.new("figure #{number}", :figure) }]
+    names = %w[16 32].map { |mib| "YJIT on with #{mib} MiB after 200 calls" }
+    rows = names.map { |name| Row.new([Cell.new(name, style: :better), *["0.984x (0.981–0.987)"] * 4], marks: ["recommended"], style: :primary, below: Row.new(["measured", *["0.9x"] * 4])) }
+    plain, coloured = [false, true].map { |color| text(page(Table.new(columns, rows)), color:) }
+    assert_equal plain, Report::Paint.strip(coloured)
+    assert_match(/\e\[32;1m[^\e]*…[^\e]*\e\[0m/, coloured)
+    assert_equal 2, plain.lines.grep(/recommended/).map { |line| line[/\A  (.*?) +0\.984x/, 1] }.uniq.size
+  end
+
+  test "a study of settings fits a terminal, each setting by its name" do
+    names = PumaTuner::Tradeoff::Menu.variants(%w[yjit], ruby_version: "3.4.1").map(&:name)
+    study = Tradeoffs.study(names.each_with_index.to_h { |name, index| [name, [25_123 - 900 * index, 1_100 + 20 * index]] })
+    estimate = ->(value) { Stats::Estimate.new(value:, low: value * 0.99, high: value * 1.01, level_ratio: nil, samples_count: 8) }
+    study = study.with(points: study.points.map { |point| point.with(p99_ns: estimate.call(141e6), code_bytes: 45 * Units::MIB, code_ratio: 0.351) })
+    printed = PumaTuner::Report.render(study, format: :text, color: true)
+    refute_includes printed, "?["
+    lines = Report::Paint.strip(printed).lines(chomp: true)
+    assert_empty lines.select { |line| line.length > 100 }
+    tables = lines.select { |line| line.start_with?("  YJIT o") }.map { |line| line[/\A  (.*?) {2,}/, 1] || line[/\A  (.*?) \d/, 1] }
+    assert_equal names.size, tables.first(names.size).uniq.size
+    assert_equal names.size, tables.last(names.size).uniq.size
+    assert_match(/CPU over YJIT off +memory over it/, lines.join("\n"))
+  end
+
   test "a terminal shows of a whole tuning what it needs, and says that there is more" do
     assert_includes text(page(Note.new("n"), brief: :alone)), "A section"
     [page(Note.new("n"), brief: :alone, whole: true), page(Note.new("n"), brief: :never), page(Aside.new([Note.new("n")]))].each do |hidden|

@@ -88,6 +88,23 @@ class TopScreenTest < TunerTest
     assert_includes rows[2], "DIFFERENCE TO THE FROZEN SCREEN"
   end
 
+  # A day of a large app, as one look.
+  def large
+    now = shop
+    rows = now.endpoints.map { |row| row.with(requests_count: 1_234_567, throughput_per_s: 12_345_678.0, p50_ns: 1_234_567 * MS, p99_ns: 76_543_210 * MS) }
+    now.with(endpoints: rows, workers: now.workers.map { |row| row.with(pid: 123_456_789, pss_bytes: 12_345_678 * Units::MIB, cpu_ratio: 1_234.56) })
+  end
+
+  test "no number is cut: its column takes what it needs, and others what is left" do
+    row = screen(large).find { |line| line.start_with?("GET /a") }
+    ["12345678", "1,234,567", "1234567", "76543210"].each { |number| assert_match(/(?<=\s)#{number}(?=\s)/, row) }
+    row = screen(large, keys: "w").find { |line| line.start_with?("single") }
+    %w[123456789 123456% 12345678].each { |number| assert_match(/\s#{number}(\s|\z)/, row) }
+    frozen = large.with(endpoints: large.endpoints.map { |one| one.with(requests_count: 0) })
+    assert_match(/ \+1,234,567 /, screen(large, keys: "d", frozen:).find { |line| line.start_with?("GET /a") })
+    ["", "w", "d"].each { |keys| assert_empty screen(large, keys:, frozen:).select { |line| line.length > 80 } }
+  end
+
   test "names can't steer the terminal, nor break a line" do
     evil = status(entry("GET /\e[2J\n\u202e", [10] * 10, cpu: 5, gvl_wait: 60, blames: {[:thread, "\e]0;owned\a"] => 60}))
     screen(evil, rows: nil).each { |line| refute_match(/[[:cntrl:]\u202e]/, line) }

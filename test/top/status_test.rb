@@ -17,6 +17,12 @@ class TopStatusTest < TunerTest
     assert_equal 1_020 * MS, row.budget.wall_ns
   end
 
+  test "looks that follow each other within a second are at different instants" do
+    one, two = Array.new(2) { sleep(0.002) && Top::Status.of(server, reading(0, {"a" => ledger}), reading(10, {"a" => ledger})).at }
+    assert_match(/\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\z/, one)
+    refute_equal one, two
+  end
+
   test "an endpoint that nobody asked for meanwhile has no row" do
     same = entry("GET /old", [10])
     assert_equal ["GET /a"], status(same, entry("GET /a", [5]), before: [same]).endpoints.map(&:name)

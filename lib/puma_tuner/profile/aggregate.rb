@@ -40,8 +40,11 @@ module PumaTuner
       # @return [Numeric] of all that was left out
       attr_reader :left_out_amount
 
-      # @return [Numeric] of all stacks that count
-      def total_amount = @root.total_amount
+      # @return [Numeric] of all stacks that count; of all objects where there are no stacks
+      def total_amount
+        return @root.total_amount if @stack_number.positive? || @left_out_amount.positive?
+        @samples.sum { |one| one.allocations.sum { |site| site.objects_count.to_i } }
+      end
 
       # @return [Array<MethodCost>] dearest by itself first
       def methods

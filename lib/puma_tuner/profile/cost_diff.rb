@@ -8,7 +8,8 @@ module PumaTuner
     # ratio: after over before: exact where every call was followed, else with
     #   what sampling leaves open; nil when one is 0
     # difference: after less before
-    # outcome: :cheaper, :dearer, :gone, :new, :same, or :not_shown where sampling can't tell
+    # outcome: :cheaper, :dearer, :gone, :new, :same, or :not_shown where sampling can't tell, and where counts are of
+    #   work that nobody counted, or of a list that was full
     MethodDiff = Document.define(:name, :path, :before, :after, :difference, :ratio, :outcome, symbols: %i[outcome],
       nested: {ratio: Stats::Estimate})
 

@@ -38,9 +38,10 @@ module PumaTuner
     #   dearest first: [depth, place in methods, self_amount, total_amount]. The root's place is nil; what is too small
     #   for a picture is summed up under place -1. (A nested one would be as deep as the app's stack, which JSON does
     #   not bear.)
-    # total_amount: of all stacks that count; left_out_amount: of those that wait for work, or are not asked about
+    # total_amount: of all stacks that count, or of all objects, of a profiler that notes these without stacks;
+    #   left_out_amount: of stacks that wait for work, or are not asked about
     # samples_count: nil of a profiler that follows every call; interval_ns:
-    #   between samples; lost_count: samples that it could not take
+    #   between samples, the mean where files have several; lost_count: samples that it could not take
     # work_count: requests or iterations that it was about, nil where nobody counted; work_noun: what they are
     # files: the profiler's own, for its own viewer; viewer: how to look at them
     # unknown: an Unknown each; gems: Hash, versions of those loaded, by name; empty where nobody could be asked

@@ -15,6 +15,22 @@ module PumaTuner
 
       ROWS_MAX = 400
 
+      # What a list of both profiles says.
+      #
+      # amounts: of each, {name => [amount, path]}; whole: of each, what its amounts are shares of where nobody counted
+      #   the work; hidden: of each, how much one that its list has no room for may have, 0 of a list with room
+      Lists = Data.define(:amounts, :whole, :hidden) do
+        # @return [Array<String>]
+        def names = amounts.flat_map(&:keys).uniq
+
+        # @return [Array(Numeric, Numeric)]
+        def amounts_of(name) = amounts.map { |own| own[name]&.first || 0 }
+
+        # @return [String, nil] of its file as it is now
+        def path_of(name) = (amounts.last[name] || amounts.first[name]).last
+      end
+      private_constant :Lists
+
       # @param before [Costs]
       # @param after [Costs]
       def initialize(before, after)
@@ -54,15 +70,29 @@ module PumaTuner
         counted? ? [] : [Unknown.of(:per_request, :one_not_counted)]
       end
 
-      # @return [Numeric] what an amount is divided by
-      def exposure(costs) = counted? ? costs.work_count : [costs.total_amount, 1].max
+      # @return [Array] what the block makes of each
+      def both(&) = [@before, @after].map(&)
+
+      # @param whole [Array<Numeric>]
+      # @return [Array<Numeric>] what amounts are divided by
+      def exposures(whole) = counted? ? both(&:work_count) : whole.map { |amount| [amount, 1].max }
 
       def total
-        amounts = [@before.total_amount, @after.total_amount]
-        row("everything", nil, amounts, samples: samples_of(amounts)).then { |diff| judged([diff]).first }
+        amounts = both(&:total_amount)
+        # A profile of objects alone that was written before they were a total.
+        amounts = both { |costs| objects_count(costs) } if amounts.all?(&:zero?)
+        judged([row("everything", nil, amounts, whole: amounts, samples: samples_of(amounts))]).first
       end
 
-      def methods = diffs(by_name(@before), by_name(@after))
+      def objects_count(costs) = costs.allocations.sum { |site| site.objects_count.to_i }
+
+      # The dearest are kept, so that none of those left out has more than the last of them.
+      def methods
+        hidden = both do |costs|
+          (costs.methods.size < Aggregate::METHODS_MAX) ? 0 : costs.methods.last.self_amount
+        end
+        diffs(Lists.new(amounts: both { |costs| by_name(costs) }, whole: both(&:total_amount), hidden:))
+      end
 
       # @return [Hash{String => Array(Numeric, String)}] self amounts and a path, by name
       def by_name(costs)
@@ -71,28 +101,43 @@ module PumaTuner
 
       def calls
         return [] unless [@before, @after].all?(&:traced?)
-        before, after = [@before, @after].map do |costs|
+        amounts = both do |costs|
           costs.methods.select(&:calls_count).group_by(&:name).transform_values do |same|
             [same.sum(&:calls_count), same.first.path]
           end
         end
-        diffs(before, after, exact: true)
+        counts(amounts) { |costs| costs.methods.size >= Aggregate::METHODS_MAX }
       end
 
       def allocations
-        before, after = [@before, @after].map do |costs|
+        amounts = both do |costs|
           costs.allocations
             .group_by { |site| [site.class_name, site.path && File.basename(site.path)].compact.join(" ") }
             .transform_values { |same| [same.sum { |site| site.objects_count.to_i }, same.first.path] }
         end
-        diffs(before, after, exact: true)
+        counts(amounts) { |costs| costs.allocations.size >= Aggregate::SITES_MAX }
       end
 
-      def diffs(before, after, exact: false)
-        rows = (before.keys | after.keys).filter_map do |name|
-          amounts = [before, after].map { |all| all[name]&.first || 0 }
+      # Counts say nothing of each other where nobody knows of how much work they are: then they are shares, and no
+      # outcome is called. A list that is full tells nothing of what is not in it, however much of it there was: methods
+      # are kept by what they took and not by their calls, and of a class in a file there may be many lines.
+      #
+      # @yieldparam costs [Costs]
+      # @yieldreturn [Boolean] whether its list is full
+      def counts(amounts, &full)
+        hidden = both { |costs| full.call(costs) ? Float::INFINITY : 0 }
+        whole = amounts.map { |own| own.each_value.sum(&:first) }
+        rows = diffs(Lists.new(amounts:, whole:, hidden:), exact: true)
+        counted? ? rows : rows.map { |diff| diff.with(outcome: :not_shown) }
+      end
+
+      # @param lists [Lists]
+      def diffs(lists, exact: false)
+        rows = lists.names.filter_map do |name|
+          amounts = lists.amounts_of(name)
           next if amounts.all?(&:zero?)
-          row(name, (after[name] || before[name]).last, amounts, samples: exact ? nil : samples_of(amounts))
+          row(name, lists.path_of(name), amounts, whole: lists.whole, hidden: lists.hidden,
+            samples: exact ? nil : samples_of(amounts))
         end
         judged(rows).sort_by { |diff| [-diff.difference.abs, diff.name] }.first(ROWS_MAX)
       end
@@ -102,22 +147,28 @@ module PumaTuner
         [@before, @after].zip(amounts).map { |costs, amount| costs.samples_of(amount) || 0 } unless @before.traced?
       end
 
-      def row(name, path, amounts, samples:)
-        before, after = [[@before, amounts.first], [@after, amounts.last]].map do |costs, amount|
-          amount.fdiv(exposure(costs))
-        end
-        ratio = samples ? Stats::RateRatio.of(samples, exposures) : exact_ratio(before, after)
+      def row(name, path, amounts, whole:, samples:, hidden: [0, 0])
+        before, after = amounts.zip(exposures(whole)).map { |amount, exposure| amount.fdiv(exposure) }
+        ratio = samples ? Stats::RateRatio.of(samples, samples_exposures) : exact_ratio(before, after)
         MethodDiff.new(name:, path:, before: before.zero? ? nil : before, after: after.zero? ? nil : after,
           difference: after - before, ratio: (ratio if ratio&.high&.finite?),
-          outcome: samples ? p_value(samples) : exact_outcome(before, after))
+          outcome: samples ? p_value(samples) : exact_outcome(before, after, hidden.zip(exposures(whole))))
       end
 
-      # An interval may be longer for one than for the other.
-      def exposures
-        [@before, @after].map { |costs| counted? ? costs.work_count.fdiv(costs.interval_ns || 1) : costs.samples_count }
+      # Of so many samples: the work, in units of what one sample stands for, as an interval may be longer for one than
+      # for the other, and may differ from file to file. So the rates of samples are those of amounts.
+      def samples_exposures
+        return both(&:samples_count) unless counted?
+        amounts = both { |costs| sample_amount(costs) }
+        both(&:work_count).zip(amounts).map { |count, amount| count.fdiv(amount || amounts.compact.first || 1) }
       end
 
-      def p_value(samples) = Stats::RateRatio.p_value(samples, exposures)
+      # @return [Float, nil] nil of a profile in which nothing counts
+      def sample_amount(costs)
+        costs.total_amount.fdiv(costs.samples_count) if costs.total_amount.positive? && costs.samples_count.positive?
+      end
+
+      def p_value(samples) = Stats::RateRatio.p_value(samples, samples_exposures)
 
       def exact_ratio(before, after)
         if before.positive? && after.positive?
@@ -126,12 +177,22 @@ module PumaTuner
         end
       end
 
-      def exact_outcome(before, after)
+      # @param hidden [Array<Array(Numeric, Numeric)>] how much there may have been though it is not listed, and the
+      #   exposure, before and after
+      def exact_outcome(before, after, hidden)
         return :same if before == after
-        return :new if before.zero?
-        return :gone if after.zero?
+        most_before, most_after = hidden.map { |amount, exposure| amount.fdiv(exposure) }
+        return absent_outcome(after, most_before, :new, :dearer) if before.zero?
+        return absent_outcome(before, most_after, :gone, :cheaper) if after.zero?
         return :same if (after / before - 1).abs <= SAME_RATIO
         (after < before) ? :cheaper : :dearer
+      end
+
+      # @param most [Float] that the other one may have had
+      # @param absent [Symbol] when it had nothing; less: when it had less, and perhaps something
+      def absent_outcome(amount, most, absent, less)
+        return absent if most.zero?
+        (amount > most) ? less : :not_shown
       end
 
       # The outcome of sampled rows is a p-value until all of them are known.

@@ -44,7 +44,7 @@ module PumaTuner
           methods: aggregate.methods, tree: aggregate.tree, allocations: aggregate.allocations, hints: [],
           total_amount: aggregate.total_amount, left_out_amount: aggregate.left_out_amount,
           samples_count: samples_count(samples, aggregate),
-          interval_ns: samples.first.interval_ns, lost_count: sum(samples, :lost_count),
+          interval_ns: mean_interval_ns(samples), lost_count: sum(samples, :lost_count),
           duration_ns: facts[:duration_ns],
           work_count: facts[:work_count], work_noun: facts.fetch(:work_noun, "request"),
           files: files.map { |path| File.expand_path(path) },
@@ -62,6 +62,14 @@ module PumaTuner
         amount = aggregate.total_amount + aggregate.left_out_amount
         return all if all.nil? || amount.zero?
         (all * aggregate.total_amount.fdiv(amount)).round
+      end
+
+      # Profilers that divide a process's CPU time by its samples have an interval of their own in each file. A file
+      # counts as often as it has samples, so that all samples together stand for the time of all files.
+      def mean_interval_ns(samples)
+        known = samples.select { |one| one.interval_ns && one.samples_count&.positive? }
+        return samples.first.interval_ns if known.empty?
+        known.sum { |one| one.interval_ns * one.samples_count }.fdiv(known.sum(&:samples_count)).round
       end
 
       def sum(samples, field) = (samples.sum(&field) if samples.all?(&field))

@@ -5,7 +5,7 @@ module PumaTuner
     # Draws a status: the same status, view and size make the same lines. Each part of a request's time has a letter
     # besides its colour, so that nothing is told by colour alone.
     class Screen
-      # kind: how a value is printed, see PRINTED; width: nil shares what is left
+      # kind: how a value is printed, see PRINTED; width: nil shares what is left; numbers that need more get it
       Column = Data.define(:heading, :width, :kind, :value) do
         def left? = %i[text cause bar].include?(kind)
       end
@@ -63,6 +63,9 @@ module PumaTuner
 
       # Kinds whose values can be subtracted.
       NUMBERS = %i[decimal count ms tail mib percent].freeze
+
+      # Kinds whose values become another's when an end is cut off.
+      WHOLE = [*NUMBERS, :plain, :yjit].freeze
 
       KEYS = "e/w/t view  s sort  space freeze  d diff  p profile  n snapshot  ? help  q quit"
 
@@ -182,11 +185,11 @@ module PumaTuner
       end
 
       def table(status, view, room)
-        columns = sized(PAGES.fetch(view.page))
         rows = rows_of(status, view.page).sort_by.with_index { |row, index| [ORDERS.fetch(view.sort).call(row), index] }
         shown = (room && rows.size > room) ? rows.first([room - 1, 0].max) : rows
         left_count = rows.size - shown.size
         earlier = rows_of(view.held_against, view.page).to_h { |row| [identity(row), row] } if view.held_against
+        columns = sized(PAGES.fetch(view.page).map { |column| wide_enough(column, shown, earlier) })
         lines = [paint(row_of(columns.map { |column, width| align(column.heading, width, column) }), "4"),
           *shown.map { |row| row_of(columns.map { |column, width| cell(column, width, row, earlier) }) },
           *("  and #{left_count} more" if left_count.positive?)]
@@ -207,6 +210,11 @@ module PumaTuner
 
       def row_of(cells) = cells.join(" ").rstrip
 
+      def wide_enough(column, rows, earlier)
+        return column unless WHOLE.include?(column.kind)
+        column.with(width: [column.width, *rows.map { |row| number(column, row, earlier).length }].max)
+      end
+
       # Columns without a width share what is left; where there is too little of it, the last ones are left out.
       def sized(columns)
         fixed = columns.filter_map(&:width)
@@ -225,12 +233,13 @@ module PumaTuner
         when :cause then Report::Figures.shortened(Report::TopWords.cause(value), width).ljust(width)
         when :bar then bar(value)
         when :strip then strip(value, width)
-        when :yjit then align(yjit(value), width, column)
-        else align(number(column, value, row, earlier), width, column)
+        else align(number(column, row, earlier), width, column)
         end
       end
 
-      def number(column, value, row, earlier)
+      def number(column, row, earlier)
+        value = column.value.call(row)
+        return yjit(value) if column.kind == :yjit
         before = earlier && earlier[identity(row)]&.then { |one| column.value.call(one) }
         return difference(column, value, before) if earlier && NUMBERS.include?(column.kind)
         return "-" unless value

@@ -26,8 +26,10 @@ module PumaTuner
         found unless found&.old?
       end
 
+      # The folder's name is another process's, which may not steer the terminal of whoever looks.
+      #
       # @return [String] "4711 (/srv/shop)"
-      def to_s = folder ? "#{pid} (#{folder})" : pid.to_s
+      def to_s = folder ? "#{pid} (#{Report::Figures.printable(folder)})" : pid.to_s
     end
 
     # All servers of this machine that are recorded, those in containers included as far as this user may look.
@@ -73,8 +75,9 @@ module PumaTuner
       end
 
       def several(servers, named)
-        "#{Units.counted(servers.size, "server")}#{" of #{named}" if named} are recorded here; name one by its " \
-          "process id: #{servers.join(", ")}"
+        of_it = " of #{Report::Figures.printable(named)}" if named
+        "#{Units.counted(servers.size, "server")}#{of_it} are recorded here; name one by its process id: " \
+          "#{servers.join(", ")}"
       end
 
       def nothing(named)

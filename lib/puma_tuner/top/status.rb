@@ -34,7 +34,8 @@ module PumaTuner
 
     # How a running server is, by two readings of it.
     #
-    # at: ISO 8601, when the window ended; window_ns: how long it was
+    # at: ISO 8601, when the window ended, to the millisecond, as looks may follow each other closely
+    # window_ns: how long it was
     # topology: as it runs; nil before any request; endpoints_count: all of them, also those without a row
     # throughput_per_s, p50_ns, p99_ns: of all requests; the latter nil without any
     # diagnosis: a Statement, see Diagnosis; outlook: nil while there is none; cost: nil where nobody measured it
@@ -71,7 +72,7 @@ module PumaTuner
       # @return [Status]
       def status
         latency = @account.endpoints.map(&:latency).reduce(:+)
-        Status.new(at: Time.now.utc.iso8601, pid: @server.pid, folder: @server.folder, topology:, window_ns: @ns,
+        Status.new(at: Time.now.utc.iso8601(3), pid: @server.pid, folder: @server.folder, topology:, window_ns: @ns,
           requests_count: requests_count(@account), throughput_per_s: per_s(requests_count(@account)),
           p50_ns: latency&.quantile_ns(0.5), p99_ns: latency&.quantile_ns(0.99),
           diagnosis: Diagnosis.of(@account.endpoints, threads_count: topology&.threads_count),

@@ -31,4 +31,9 @@ class ReportHtmlCurvesTest < TunerTest
   test "many requests are told in thousands" do
     assert_equal ["0", "5,000", "10k", "15k"], charts["memory"].x_ticks.map(&:last)
   end
+
+  test "a tick between two thousands says so" do
+    told = {9_999 => "9,999", 10_000 => "10k", 12_500 => "12.5k", 12_500.0 => "12.5k", 17_500 => "17.5k", 1_250_000 => "1,250k", 1_234_500 => "1,234.5k"}
+    assert_equal told.values, told.keys.map { |number| Curves.thousands(number) }
+  end
 end

@@ -62,8 +62,11 @@ module PumaTuner
           "#{trial.variant}, round #{trial.round + 1}, #{points.size} points#{unsteady}"
         end
 
+        # A tick may lie between two thousands, and is not to be told as one of them.
         def thousands(number)
-          (number >= 10 * THOUSAND) ? "#{Figures.count((number / THOUSAND).round)}k" : Figures.count(number.round)
+          return Figures.count(number.round) if number < 10 * THOUSAND
+          whole, tenths = (number.fdiv(THOUSAND) * 10).round.divmod(10)
+          "#{Figures.count(whole)}#{".#{tenths}" if tenths.positive?}k"
         end
       end
     end

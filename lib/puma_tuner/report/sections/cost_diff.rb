@@ -85,7 +85,11 @@ module PumaTuner
           @diff.per ? Sections::Profile.amount(@diff.unit, number) : "#{Figures.share(number)}%"
         end
 
-        def count(number) = number ? Sections::Profile.amount("events", number) : "-"
+        # A share, too.
+        def count(number)
+          return amount(number) unless number && @diff.per
+          Sections::Profile.amount("events", number)
+        end
       end
     end
   end

@@ -60,20 +60,32 @@ module PumaTuner
             "#{", as pages that workers share are counted for each" if @study.workers_count > 1}."
         end
 
+        # Places in a row, of what a terminal has room for beside each other: first what it is about.
+        RATIOS = [0, 2, 4].freeze
+        FIGURES = [0, 1, 3, 5, 6].freeze
+        private_constant :RATIOS, :FIGURES
+
         def variants
+          baseline = @study.baseline.variant
           columns = [Column.new("", length: 44), Column.new("CPU/request", :duration_with_unit),
-            Column.new("over #{@study.baseline.variant}", :figure, length: 29), Column.new("memory (PSS)", :mebibytes),
-            Column.new("over it", :figure), Column.new("p99", :duration_with_unit), Column.new("code", :figure)]
+            Column.new("over #{baseline}", :figure, length: 29, short: "CPU over #{baseline}"),
+            Column.new("memory (PSS)", :mebibytes), Column.new("over it", :figure, short: "memory over it"),
+            Column.new("p99", :duration_with_unit), Column.new("code", :figure)]
           rows = told.map do |told|
             point = told.point
             Row.new([told.name, point.cpu_per_request_ns, told.cpu_ratio, point.pss_bytes, told.memory_ratio,
               point.p99_ns,
               code(point)], marks: [*told.mark])
           end
+          narrow = [part(columns, rows, RATIOS), part(columns, rows.map { |row| row.with(marks: []) }, FIGURES)]
           Section.new(id: "points", title: "By variant",
-            blocks: [Chart.new(:tradeoff, @study), Table.new(columns, rows, style: "dense"),
+            blocks: [Chart.new(:tradeoff, @study), Table.new(columns, rows, style: "dense", narrow:),
               Note.new("Middle and range of #{@study.verdict.rounds_count} rounds; #{HOW_TO_READ}"),
               *remarks.map { |text| Note.new(text) }])
+        end
+
+        def part(columns, rows, places)
+          Table.new(columns.values_at(*places), rows.map { |row| row.with(cells: row.cells.values_at(*places)) })
         end
 
         def ratio(point, estimate) = point.equal?(@study.baseline) ? "1" : Figures.ratio(estimate)

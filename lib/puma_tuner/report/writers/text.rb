@@ -153,13 +153,17 @@ module PumaTuner
           headings = columns.each_with_index.map { |column, place| heading(column, place) }
           fit_names(told, headings)
           layout = Columns.new([*headings, "<"], width: WIDTH, paint: @paint)
-          told.each { |row| row.lines.each { |line| layout << line } }
+          told.each { |row| row.lines.each { |line| layout << line.map { |text| painted(text) } } }
           [*with_notes(layout.lines, told), *hidden(block)]
         end
 
-        # lines: [[text of a cell, …], …], marks last; notes: to stand below them
+        # lines: [[Styled of a cell, …], …], marks last; notes: to stand below them
         Told = Data.define(:lines, :notes)
-        private_constant :Told
+
+        # What stands in a cell, and its colours. A name is cut to its room before it is painted, as its colours would
+        # be cut with it, and half a code is rubbish on the screen.
+        Styled = Data.define(:text, :styles)
+        private_constant :Told, :Styled
 
         # Cells of several lines, and marks, go on below.
         def told(row, picked, columns)
@@ -168,8 +172,8 @@ module PumaTuner
             cell_lines(cell, column,
               bold: place.zero? && row.marks.any?)
           }
-          texts.first[0] += " (primary)" if row.style == :primary
-          texts << row.marks.map { |mark| @paint.call(mark, MARKS[mark]) }
+          texts.first[0] = texts.first[0].with(text: "#{texts.first[0].text} (primary)") if row.style == :primary
+          texts << row.marks.map { |mark| Styled.new(text: mark, styles: [MARKS[mark]]) }
           height = [texts.map(&:size).max, 1].max
           notes = cells.zip(columns).filter_map { |cell, column|
             if cell.is_a?(Blocks::Cell) && cell.note
@@ -186,15 +190,19 @@ module PumaTuner
             cell_lines(cell,
               column).first
           }
-          [[@paint.call(" #{name}", :cyan), *numbers, row.marks.join(", ")]]
+          [[Styled.new(text: " #{name.text}", styles: [:cyan]), *numbers,
+            Styled.new(text: row.marks.join(", "), styles: [])]]
         end
 
         def cell_lines(cell, column, bold: false)
           (cell.is_a?(Array) ? cell : [cell]).map do |one|
             text = shortened(Figures.printable(Words.cell(one, column, narrow: true, range: false)), column.length)
-            @paint.call(text, *Paint::OUTCOMES[(one.style if one.is_a?(Blocks::Cell))], *(:bold if bold))
+            Styled.new(text:, styles: [*Paint::OUTCOMES[(one.style if one.is_a?(Blocks::Cell))], *(:bold if bold)])
           end
         end
+
+        # @param styled [Styled, nil] nil below a cell of fewer lines than others have
+        def painted(styled) = styled && @paint.call(styled.text, *styled.styles)
 
         def heading(column, place)
           name = shortened(Words.heading(column, narrow: true, name: column.short || column.name), column.length)
@@ -205,16 +213,24 @@ module PumaTuner
         def fit_names(told, headings)
           lines = told.flat_map(&:lines)
           taken = [*headings, ""].each_with_index.drop(1).sum do |heading, place|
-            length = [heading.delete_prefix("<").length, *lines.map { |line| Paint.strip(line[place].to_s).length }].max
+            length = [heading.delete_prefix("<").length, *lines.map { |line| line[place]&.text.to_s.length }].max
             length.positive? ? length + 1 : 0
           end
-          room = [WIDTH - INDENT.length - taken, LEAST_NAME_LENGTH].max
-          lines.each { |line|
-            if line[0] && Paint.strip(line[0]).length > room
-              line[0] = Figures.shortened(line[0],
-                room)
-            end
-          }
+          room = room(lines.filter_map { |line| line[0]&.text }.uniq, WIDTH - INDENT.length - taken)
+          lines.each { |line| line[0] &&= line[0].with(text: Figures.shortened(line[0].text, room)) }
+        end
+
+        # Rows whose names became the same could not be told apart: then a line may be longer than it should.
+        #
+        # @param names [Array<String>] each once
+        # @return [Integer]
+        def room(names, left)
+          least = [left, LEAST_NAME_LENGTH].max
+          longest = names.map(&:length).max || 0
+          told_apart = (least...longest).find do |length|
+            names.uniq { |name| Figures.shortened(name, length) }.size == names.size
+          end
+          told_apart || [least, longest].max
         end
 
         # What is to be said of a row besides stands below it.

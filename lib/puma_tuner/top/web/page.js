@@ -7,6 +7,22 @@
   const byId = (id) => document.getElementById(id);
   let parts = [], points = [], frozen = false, newest = null;
 
+  // What is known of the connection: whoever goes on after a freeze is told the same as who never froze.
+  const LINKS = {
+    waiting: () => "Waiting for the first look …",
+    live: () => "Live",
+    silent: () => `Nothing new since ${new Date(heard).toLocaleTimeString()}`,
+    lost: () => "The connection is lost; trying again …",
+    closed: () => "The connection is closed; reload the page.",
+    ended: () => "The server has ended."
+  };
+  const FINE = ["waiting", "live"];
+  let link = "waiting", heard = Date.now();
+  // Looks that are late by twice the pause between the last two are missed, and by ten seconds at least.
+  const SILENCE_MS = 10_000, SILENCES = 3, UNKNOWN_PAUSE_MS = 40_000;
+  const instant = (place) => Date.parse(points[points.length - place].at);
+  const pause = () => points.length > 1 ? instant(1) - instant(2) : UNKNOWN_PAUSE_MS;
+
   const make = (name, attributes = {}, ...children) => {
     const element = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -139,15 +155,17 @@
     charts();
   };
 
-  const say = (text, lost = false) => {
-    put("connection", text);
-    byId("connection").classList.toggle("lost", lost);
+  const tell = () => {
+    const fine = FINE.includes(link);
+    put("connection", [frozen && "Frozen", !(frozen && fine) && LINKS[link]()].filter(Boolean).join(" · "));
+    byId("connection").classList.toggle("lost", !fine);
   };
+  const become = (next) => { link = next; tell(); };
 
   byId("freeze").addEventListener("click", () => {
     frozen = !frozen;
     byId("freeze").setAttribute("aria-pressed", String(frozen));
-    say(frozen ? "Frozen" : "Live");
+    tell();
     if (!frozen && newest) draw(newest);
   });
   addEventListener("resize", () => { if (parts.length) charts(); });
@@ -176,18 +194,24 @@
   events.addEventListener("history", (event) => {
     ({parts, points} = JSON.parse(event.data));
     legend();
+    if (link === "lost") become("waiting");
     if (!frozen) charts();
   });
   events.addEventListener("status", (event) => {
     newest = JSON.parse(event.data);
     if (points[points.length - 1]?.at !== newest.point.at) points = [...points, newest.point].slice(-MOST);
-    if (frozen) return;
-    say("Live");
-    draw(newest);
+    heard = Date.now();
+    become("live");
+    if (!frozen) draw(newest);
   });
   events.addEventListener("ended", () => {
     events.close();
-    say("The server has ended.", true);
+    become("ended");
   });
-  events.addEventListener("error", () => { if (events.readyState !== EventSource.CLOSED) say("The connection is lost; trying again …", true); });
+  // A browser tries again after a connection that broke, and not after a response that refused it: too many look already,
+  // or it is another run of the command, with another token.
+  events.addEventListener("error", () => become(events.readyState === EventSource.CLOSED ? "closed" : "lost"));
+  setInterval(() => {
+    if (link === "live" && Date.now() - heard > Math.max(SILENCE_MS, SILENCES * pause())) become("silent");
+  }, 1_000);
 })();
