@@ -95,7 +95,9 @@ module PumaTuner
 
     # @return [Model::Machine, nil] measured earlier, or now, as one that others disturbed is measured again
     def calibrated(observation)
-      found = Calibrate::Lookup.new.call(observation)&.machine
+      looked_up = Calibrate::Lookup.new.call(observation)
+      @remarks << looked_up.remark if looked_up&.remark
+      found = looked_up&.machine
       return found if !@plan.calibrate || (found && !found.calibrated&.disturbed?)
       if @clock&.short?(Calibrate::EXPECTED_S * CALIBRATED_SHARE)
         @remarks << "the machine was not calibrated, for want of time"

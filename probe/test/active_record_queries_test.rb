@@ -47,6 +47,17 @@ class ActiveRecordQueriesTest < TunerTest
     assert_empty counted(serve("/a", "SCHEMA", "TRANSACTION"), serve("/a", "Post Load", cached: true))
   end
 
+  test "a query that ran on a thread of Active Record's own counts as the request's" do
+    thread = Thread.new do
+      @recorder.begin(client = Client.new({"PATH_INFO" => "/a"}))
+      Queries::Listener.publish_event(Struct.new(:payload).new({name: "Post Load"}))
+      @recorder.finish(client)
+      sleep
+    end
+    Thread.pass until thread.stop?
+    assert_equal({"/a" => {"Post Load" => 1}}, counted(thread))
+  end
+
   test "a query without a name counts, and names are few" do
     many = (1..60).map { |number| "Query #{number}" }
     found = counted(serve("/a", nil), serve("/b", *many))

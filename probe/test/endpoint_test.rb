@@ -193,6 +193,12 @@ class EndpointTest < TunerTest
     assert_equal "GET /jobs/:id", name_of("/jobs/12", "action_dispatch.route_uri_pattern": "/")
   end
 
+  test "an app that Rails mounts at / keeps its routes apart, whichever request comes first" do
+    endpoint = new_endpoint
+    names = %w[/ /jobs/12 /].map { |path| name_of(path, endpoint:, "action_dispatch.route_uri_pattern": "/") }
+    assert_equal ["GET /", "GET /jobs/:id", "GET /"], names
+  end
+
   test "Sinatra's route is the name, and a Regexp its source" do
     assert_equal "GET /wiki/*", name_of("/wiki/Home", "sinatra.route": "GET /wiki/*")
     assert_equal "GET /a/:id.?:format?", name_of("/a/5.json", "sinatra.route": "GET /a/:id.?:format?")

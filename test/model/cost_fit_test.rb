@@ -13,6 +13,11 @@ class CostFitTest < TunerTest
       long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, busy_cores:, requests_per_s:)
   end
 
+  test "collections are not less at fewer threads than were recorded, and what has no CPU of its own stays so" do
+    assert_in_delta 1.0, fit(cost("1x5", 10, gc_ms: 1.0), cost("1x8", 10, gc_ms: 1.6)).gc_ratio(topology("1x1"))
+    assert_in_delta 1.0, fit(cost("1x5", 0), cost("1x1", 10)).cpu_ratio(topology("1x1"))
+  end
+
   def fit(*costs, effective_cores: ALONE, **of_machine) = Model::CostFit.new(costs, machine(effective_cores:, **of_machine))
 
   test "one recording stands for all settings, and tells nothing of switches" do

@@ -116,6 +116,24 @@ class FitTest < TunerTest
     assert_equal :no_rss, unknown(unread, :shared_bytes).cause
   end
 
+  test "cores are busy by what a request takes, whatever came before and after the load, and no more of them than there are" do
+    of = lambda do |cores_count|
+      served = endpoint_observation(requests_count: 1_200, budget: {cpu_ns: 24_000 * MS}) # 1,000 of them in the load's 10 s
+      fitted(endpoints: [served], processes: [process_observation(cpu_ns: 24_000 * MS)], cores_count:).costs.first.busy_cores
+    end
+    assert_in_delta 2.0, of[4]
+    assert_in_delta 1.0, of[1]
+  end
+
+  test "an endpoint that did not come at another setting is taken to cost there what it did here" do
+    often, seldom = {"GET /" => 990, "POST /" => 10}.map { |name, count| endpoint_observation(name:, requests_count: count, budget: {cpu_ns: count * MS}) }
+    apart = observation(endpoints: [often], topology: topology("1x1"))
+    costs = Model::WorkloadFit.workload(observation(endpoints: [often, seldom]).with(companions: [apart])).costs
+    assert_equal costs.first.cpu_ns, costs.last.cpu_ns
+    elsewhere = observation(endpoints: [seldom.with(name: "GET /other")], topology: topology("1x1"))
+    assert_equal 1, Model::WorkloadFit.workload(observation(endpoints: [often]).with(companions: [elsewhere])).costs.size
+  end
+
   test "threads of the app's own are no overhead of its requests" do
     thread = lambda do |name, cpu_ms|
       Probe::ThreadObservation.new(worker_index: nil, name:, requests_count: nil, run_queue_wait_ns: nil,

@@ -42,11 +42,12 @@ module PumaTuner
       def of_active_record?(pool) = pool.class_name.start_with?("ActiveRecord")
 
       # @param topology [Topology]
-      # @return [Integer] places for a worker's pool: one for each thread, and no more than the database takes of each
-      #   worker, where that was told
+      # @return [Integer] places for a worker's pool: one for each thread, Puma's I/O threads included, and no more than
+      #   the database takes of each worker, where that was told
       def places_for(topology)
+        threads_count = topology.threads_count + workload.io_threads_count.to_i
         limit = @constraints.db_connections_count
-        [topology.threads_count, *([limit / topology.workers_count, 1].max if limit)].min
+        [threads_count, *([limit / topology.workers_count, 1].max if limit)].min
       end
 
       # @param places_count [Integer] that Active Record's pool is to have

@@ -59,6 +59,7 @@ module PumaTuner
       # @param topology [Topology]
       # @return [Float] by what the recorded bursts are multiplied there, less the switches that are simulated
       def cpu_ratio(topology)
+        return 1.0 if @own.cpu_ns.zero? # all of it native code's, without the GVL
         own_cpu_ns = ->(cost) { cost.cpu_ns - switch_cpu_ns * cost.switches_count }
         return seen_there(topology, &own_cpu_ns) / @own.cpu_ns if collecting?
         means_ns = alike(topology).map(&own_cpu_ns)
@@ -82,14 +83,15 @@ module PumaTuner
       # Along the square root of the threads. A Rails app in two workers collected garbage for 0.53, 0.71, 0.87, 1.22
       # and 1.47 ms of a request at 1, 2, 3, 5 and 8 threads each: less than in proportion, and more than a logarithm
       # has it. Beyond the recorded numbers of threads it does not fall: where a recording at more threads has less of
-      # it, one of the two servers was lucky with its heap, and nobody knows which.
+      # it, one of the two servers was lucky with its heap, and nobody knows which. Below them it is what it was with
+      # the fewest.
       #
       # @param topology [Topology]
       # @return [Float] by what recorded garbage collection is multiplied there
       def gc_ratio(topology)
         return 1.0 unless gc?
         points = points(topology, &:gc_ns)
-        at = Math.sqrt(topology.threads_count)
+        at = [Math.sqrt(topology.threads_count), points.first.first].max
         along((at > points.last.first) ? rising(points) : points, at) / @own.gc_ns
       end
 

@@ -56,6 +56,7 @@ module PumaTuner
 
       def demand
         @trace.steps.each_slice(2) { |kind, ns| add(kind, [ns, 0].max) }
+        take_preemption_off_native_code
         bursts_ns = on_core
         Demand.new(bursts_ns:, waits_ns: @waits_ns.freeze, wait_kinds: @wait_kinds.freeze,
           gc_ns: @trace.gc_ns&.clamp(0, bursts_ns.sum))
@@ -100,6 +101,14 @@ module PumaTuner
         @waits_ns << number
         @wait_kinds << kind
         @held_ns << 0
+      end
+
+      # Others ran meanwhile here, too: what native code and Ruby took together was more than the CPU time.
+      def take_preemption_off_native_code
+        wall_ns = @held_ns.sum + computed_ns
+        return unless computed_ns.positive? && @trace.on_core_ns && @trace.on_core_ns < wall_ns
+        ratio = @trace.on_core_ns.fdiv(wall_ns)
+        @waits_ns = @waits_ns.zip(@wait_kinds).map { |ns, kind| (kind == "compute") ? (ns * ratio).round : ns }
       end
 
       # Time with the GVL, less the share in which the operating system ran somebody else. Which burst lost how much is

@@ -179,7 +179,9 @@ module PumaTuner
         if thread.pumas_own? || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
           return
         end
-        gap_ns = (window_ns - computed_ns - thread.budget.gvl_wait_ns.to_i) / thread.cycles_count
+        # Several threads of one name may wait for longer together than the window is.
+        idle_ns = [window_ns - computed_ns - thread.budget.gvl_wait_ns.to_i, window_ns - computed_ns].find(&:positive?)
+        gap_ns = idle_ns.to_i / thread.cycles_count
         BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max)
       end
 
@@ -187,15 +189,15 @@ module PumaTuner
       def costs = [@observation, *@observation.companions].filter_map { |recording| cost(recording) }.freeze
 
       # Weighs by endpoint, and then by the traffic of the recording that is replayed, so that a companion's other mix
-      # of requests changes nothing.
+      # of requests changes nothing. One that did not come there is taken to cost what it did here.
       #
       # @return [Cost, nil] nil where CPU was not told apart
       def cost(recording)
-        weighted = @observation.endpoints.filter_map do |endpoint|
-          there = recording.endpoints.find { |other| other.name == endpoint.name }
-          [endpoint.requests_count, there] if there&.budget&.cpu_ns&.positive? && there.traces.any?
-        end
-        return if weighted.empty?
+        timed = ->(endpoint) { endpoint.budget.cpu_ns&.positive? && endpoint.traces.any? }
+        there = recording.endpoints.select(&timed).to_h { |endpoint| [endpoint.name, endpoint] }
+        weighted = @observation.endpoints.select(&timed)
+          .map { |endpoint| [endpoint.requests_count, there.fetch(endpoint.name, endpoint)] }
+        return if weighted.none? { |_, endpoint| endpoint.equal?(there[endpoint.name]) }
         long_gc_ratio, long_gcs_ns = long_gcs(weighted)
         if weighted.all? { |_, one| one.budget.gc_ns }
           gc_ns = weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) }
@@ -248,11 +250,15 @@ module PumaTuner
 
       def weighted_mean(weighted) = weighted.sum { |weight, one| weight * yield(one) }.fdiv(weighted.sum(&:first))
 
-      # The load generator is one process more beside the server's.
+      # The load generator is one process more beside the server's. What they used is of all requests, those of settling
+      # and of the load's end included, which are in no throughput: so it counts by request.
+      #
+      # @return [Float] no more than there are
       def busy_cores(recording)
         used_ns = total(recording.processes.reject { |process| process.role == "master" }.map(&:cpu_ns))
-        served_s = recording.load&.duration_ns || recording.duration_ns
-        used_ns ? used_ns.fdiv(served_s) : recording.topology.workers_count.to_f
+        return recording.topology.workers_count.to_f unless used_ns && recording.requests_count.positive?
+        busy = used_ns.fdiv(recording.requests_count) * throughput_per_s(recording) / Units::NS_PER_S
+        [busy, recording.machine.cores_count].min.to_f
       end
 
       def serving_processes = @observation.processes.select { |process| SERVING_ROLES.include?(process.role) }

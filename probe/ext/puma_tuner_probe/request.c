@@ -56,6 +56,9 @@ bool pt_request_begin(struct slot *slot, enum origin origin)
 
     if (slot->in_request) return false;
     pt_window_hold(slot, now_ns);
+    /* What fibers of an earlier request left behind, which took turns in a scope or were abandoned in one. */
+    slot->scope = PART_HELD;
+    slot->in_checkout = false;
     if (origin == JOB || (origin == FROM_LIST && slot->serves_requests && !slot->rested)) {
         pt_blame_window_ends(slot, origin == JOB ? slot->entry : ENTRY_PUMA);
         next_window(slot);

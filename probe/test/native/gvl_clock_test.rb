@@ -214,10 +214,10 @@ class GvlClockTest < TunerTest
   test "inside a scope releases too short to be looked into are that library's, too" do
     steps = File.open(File::NULL, "w") do |null|
       Thread.new {
-        before = Clock.scope(kind_number(:redis))
         Clock.request_begin
         Clock.request_take(false) # the thread's first window began with the thread, before the scope
         Clock.request_begin
+        before = Clock.scope(kind_number(:redis))
         500.times { null.syswrite("x") } # takes some 0.3 µs; those that take longer are seen to be a file's
         take_with_steps.first.tap { Clock.scope(before) }
       }.value
@@ -230,6 +230,13 @@ class GvlClockTest < TunerTest
     assert_equal [0, http, redis, http], Thread.new { [Clock.scope(http), Clock.scope(redis), Clock.scope(http), Clock.scope(0)] }.value
     Clock.scope(http)
     assert_equal 0, Thread.new { Clock.scope(0) }.value
+    left_behind = Thread.new do
+      Clock.scope(http)
+      Clock.checkout(true)
+      Clock.request_begin
+      [Clock.scope(0), Clock.checkout(false)].tap { Clock.discard }
+    end
+    assert_equal [0, false], left_behind.value, "as a fiber does that was abandoned in it, before the next request"
   ensure
     Clock.scope(0)
   end

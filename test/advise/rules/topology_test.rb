@@ -216,6 +216,21 @@ class TopologyRuleTest < TunerTest
     told(Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, today, observation:).recommendation)
   end
 
+  test "where nobody has seen Active Record's pool, more threads come with what it needs" do
+    unseen = lambda do |advised, gem|
+      observation = observation().with(fingerprint: Probe::Fingerprint.from_document({gem => "8.1.0"}))
+      told(Advise::Advisor.new(Advise::Constraints.new).call(workload, sweep(forecast("1x5", 100), forecast(advised, 150, p99_ms: 80)), observation:).recommendation)
+    end
+    assert_match(/pool was not seen \(locks were not watched\): with more threads it needs 8 places in each worker/, unseen["2x8", "gem activerecord"].evidence.last)
+    refute_match(/pool/, [unseen["2x5", "gem activerecord"], unseen["2x8", "gem sequel"]].flat_map(&:evidence).join)
+  end
+
+  test "Puma's I/O threads take places, too" do
+    observation = observation().with(locks: [pool(9)], fingerprint: Probe::Fingerprint.from_document({"gem activerecord" => "8.1.0"}))
+    found = Advise::Advisor.new(Advise::Constraints.new).call(workload.with(io_threads_count: 2), sweep(forecast("1x5", 100), forecast("2x8", 150, p99_ms: 80)), observation:)
+    assert_equal "max_connections: 10", told(found.recommendation).lines.fetch("config/database.yml")
+  end
+
   test "threads that Active Record's pool has no places for come with the line that gives them some" do
     advice = with_pools(pool(9), pool(5))
     assert_equal({"config/puma.rb" => "workers 2\nthreads 8, 8", "config/database.yml" => "max_connections: 8"}, advice.lines)

@@ -40,7 +40,8 @@ module PumaTuner
 
         def leaky? = @situation.puma_version <= LEAKY_PUMA
 
-        def deserving = parted.first
+        # All of them are marked in the forecast.
+        def deserving = parted.first.sort_by { |endpoint| -endpoint.weight_ratio }
 
         def others = parted.last
 
@@ -55,7 +56,7 @@ module PumaTuner
 
         def evidence
           told = [[:deserves_mark, deserving], [:deserves_none, others]].flat_map do |kind, endpoints|
-            endpoints.first(NAMED_MAX).map do |endpoint|
+            endpoints.first((kind == :deserves_mark) ? endpoints.size : NAMED_MAX).map do |endpoint|
               facts = {endpoint: endpoint.name, ratio: held_ratio(endpoint), wait_ns: endpoint.mean_wait_ns}
               (kind == :deserves_mark) ? say(:deserves_mark, **facts) : say(:deserves_none, **facts)
             end

@@ -118,9 +118,15 @@ module PumaTuner
         end
 
         def too_few_places
-          return unless small_pool
+          return (say(:unseen_pool, places_count: places_for(@chosen.topology)) if unseen_pool?) unless small_pool
           say(:too_few_places, size: small_pool.size, places_count: places_for(@chosen.topology),
             threads_count: @chosen.topology.threads_count)
+        end
+
+        # Active Record gives up waiting for a connection after 5 s, and the request fails.
+        def unseen_pool?
+          observation && observation.locks.nil? && !@situation.gem("activerecord").nil? && !@choice.stay? &&
+            @chosen.topology.threads_count > @today.topology.threads_count
         end
 
         # A remark, as nothing is promised.

@@ -19,7 +19,8 @@ module PumaTuner
           "look at what allocates in the endpoints named (`puma_tuner profile --with " \
             "memory_profiler`); then measure Ruby's settings (`puma_tuner tradeoff gc`)" \
             "#{" and the lines below" if warmup}" \
-            "#{"; with one thread, full collections may wait until the worker is idle" if one_thread}"
+            "#{"; with one thread, full collections may wait until the worker is idle" if one_thread}" \
+            "#{": where it never is, memory grows without them" if one_thread && warmup}"
         },
         work_or_gc_settings: "work on the code; GC settings trade memory for time",
         warmup_gone: "the lines gone, and a restart",

@@ -15,7 +15,8 @@ module PumaTuner
           fault: "a worker accepts while its only thread serves, though others are idle; Puma 6 did not",
           cure: "Puma 6.6; or two threads in each worker; or, behind a proxy that buffers and with the first release " \
             "after 8.0.2, `queue_requests false`, with which a worker accepts only while it is free (puma/puma#3969)",
-          cost: "an older Puma; or connections that are not kept"
+          cost: "an older Puma, whose hooks have other names and which preloads only where `preload_app!` is " \
+            "written; or connections that are not kept"
         },
         3487 => {
           title: "serves kept connections before those that wait",

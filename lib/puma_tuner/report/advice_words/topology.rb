@@ -106,6 +106,11 @@ module PumaTuner
             "Forecasts are of the pool as it is, and so is a proof, unless that file reads the size from the " \
             "environment."
         },
+        unseen_pool: ->(places_count:) {
+          "Active Record's pool was not seen (locks were not watched): with more threads it needs " \
+            "#{Units.counted(places_count, "place")} in each worker, in config/database.yml, or requests wait for a " \
+            "connection and fail after five seconds."
+        },
         # Change, cost and undo.
         puma_options: ->(topology:) { "puma #{Topology.parse(topology).to_puma_options}" },
         nothing: "none",

@@ -37,6 +37,9 @@ module PumaTuner
       module Listener
         def self.start(_name, _id, _payload) = nil
 
+        # Of a query that ran on a thread of Active Record's own (load_async), told by the request's.
+        def self.publish_event(event) = finish(nil, nil, event.payload)
+
         def self.finish(_name, _id, payload)
           return if payload[:cached] || OTHERS.include?(payload[:name])
           counts = own(CURRENT)

@@ -19,7 +19,11 @@ module PumaTuner
         "Sequel::ThreadedConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release disconnect_connection],
           connections: :max_size),
         "Sequel::TimedQueueConnectionPool" => Pool.new(checkout: :acquire,
-          checkins: %i[release disconnect_connection], connections: :max_size)
+          checkins: %i[release disconnect_connection], connections: :max_size),
+        "Sequel::ShardedThreadedConnectionPool" => Pool.new(checkout: :acquire, checkins: %i[release remove],
+          connections: :max_size),
+        "Sequel::ShardedTimedQueueConnectionPool" => Pool.new(checkout: :acquire,
+          checkins: %i[release disconnect_acquired_connection], connections: :max_size)
       }.freeze
 
       # For each kind of step, these are classes whose methods, in C, release the GVL for nothing else. A name that ends
@@ -37,7 +41,8 @@ module PumaTuner
       # waits. Memcached counts as Redis: it is another server's memory, with the same cures. Where there is a choice,
       # they are not public ones, as those are what other tools like to wrap.
       SCOPES = {
-        "db" => {"Mongo::Server::ConnectionBase" => %i[dispatch], "PG::Connection." => %i[new]},
+        "db" => {"Mongo::Server::ConnectionBase" => %i[dispatch], "PG::Connection." => %i[new],
+                 "PG::Connection" => %i[async_connect_or_reset get_copy_data], "Trilogy" => %i[initialize]},
         "redis" => {
           "RedisClient" => %i[connect], "RedisClient::ConnectionMixin" => %i[call call_pipelined],
           "Redis::Client" => %i[process], # of redis before 5, which has RedisClient do it
@@ -57,22 +62,24 @@ module PumaTuner
       # that it loaded are seen then.
       def look_for_libraries
         @seen ||= {}
-        POOLS.each { |name, pool| see(name) { |klass| klass.prepend(around(klass, pool)) } }
+        POOLS.each { |name, pool| see(name, :pool) { |klass| klass.prepend(around(klass, pool)) } }
         RECEIVERS.each do |kind, names|
-          names.each { |name| see(name) { |receiver| GvlClock.attribute(receiver, place(kind)) } }
+          names.each { |name| see(name, :receiver) { |receiver| GvlClock.attribute(receiver, place(kind)) } }
         end
         SCOPES.each do |kind, libraries|
-          libraries.each { |name, methods| see(name) { |owner| owner.prepend(scope(owner, methods, place(kind))) } }
+          libraries.each do |name, methods|
+            see(name, :scope) { |owner| owner.prepend(scope(owner, methods, place(kind))) }
+          end
         end
       end
 
       def place(kind) = Parts::CODES.fetch(kind)
 
       # @yieldparam constant [Module] a class, or the singleton class of what is named with a dot
-      def see(name)
-        return if @seen[name]
+      def see(name, table)
+        return if @seen[[name, table]]
         constant = loaded(name.delete_suffix(".")) or return
-        @seen[name] = true
+        @seen[[name, table]] = true
         yield name.end_with?(".") ? constant.singleton_class : constant
       end
 

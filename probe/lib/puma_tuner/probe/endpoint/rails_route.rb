@@ -24,11 +24,11 @@ module PumaTuner
 
         def self.framework = :ActionDispatch
 
-        # A route that only leads to a mounted app names nothing: the app may do
-        # so. Its pattern has no format, and is in SCRIPT_NAME.
+        # A route that only leads to a mounted app names nothing: the app may do so. Its pattern has no format, and is
+        # in SCRIPT_NAME. That of an app that is mounted at "/" is the root's own: the root has its name by its path.
         def self.mount?(key, env)
           return !key.path.anchored unless key.is_a?(String)
-          return env["PATH_INFO"] != "/" if key == "/" && env["SCRIPT_NAME"].to_s.empty?
+          return true if key == "/" && env["SCRIPT_NAME"].to_s.empty?
           !key.end_with?(FORMAT) && key != "/" && Pattern.new(key).end_of?(env["SCRIPT_NAME"].to_s)
         end
       end
