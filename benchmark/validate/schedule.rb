@@ -319,6 +319,9 @@ module Validation
 
     FOLDER = File.expand_path("../../tmp/validate", __dir__)
 
+    # So many parts of a cell's key are its subject's.
+    SUBJECT_PARTS = 4
+
     # @param folder [String]
     # @param fresh [Boolean] whether to begin anew
     def initialize(folder, fresh: false)
@@ -386,7 +389,11 @@ module Validation
     def read
       return {} unless File.file?(@path)
       PumaTuner::Prove::Journal.end_line(@path)
-      PumaTuner::Prove::Journal.values(@path).to_h { |fields| [place(fields), fields] }
+      PumaTuner::Prove::Journal.values(@path).each_with_object({}) do |fields, lines|
+        lines[place(fields)] = fields
+        # What was not there may have been set up since.
+        lines.delete(["absent", fields["key"].split("/").first(SUBJECT_PARTS).join("/"), nil]) if fields["kind"] == "cell"
+      end
     end
   end
 end

@@ -708,6 +708,16 @@ class ValidateTest < TunerTest
     end
   end
 
+  test "what was absent is so no more once a cell of it was measured" do
+    Dir.mktmpdir do |folder|
+      cell = Cell.parse(KEY)
+      Journal.new(folder).add("kind" => "absent", "key" => cell.subject.key, "reason" => "it is not installed")
+      assert_equal "it is not installed", Journal.new(folder).absence(cell.subject)
+      Journal.new(folder).add(fields)
+      assert_nil Journal.new(folder).absence(cell.subject)
+    end
+  end
+
   test "journal lines are read again, but for one that was cut short" do
     Dir.mktmpdir do |folder|
       cell = Cell.parse(KEY)
