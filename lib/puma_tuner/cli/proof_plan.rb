@@ -170,6 +170,8 @@ module PumaTuner
       # Before hours of rounds whose trials can't tell.
       def ensure_enough_requests(metric)
         return if !option(:rate) || option(:block) || least_trial_count >= metric.least_requests_count
+        # Of one request it is a trial's own matter whether there is one.
+        return if metric.least_requests_count == 1 && option(:rate) * option(:duration) >= 1
         raise UsageError, "#{metric.label} takes #{metric.least_requests_count} requests in each trial, and " \
           "#{Units.significant(option(:rate))}/s may make no more than #{least_trial_count} in " \
           "#{Units.significant(option(:duration))} s: give a longer --duration, or another --primary"
