@@ -229,7 +229,7 @@ static FILE *open_raw(VALUE path)
     return raw;
 }
 
-/* Nothing has failed yet when the disk had no room for some of it before. */
+/* A disk that was full for a while has left its error in the file, and none in errno. */
 static void close_raw(FILE *raw)
 {
     bool failed = ferror(raw);

@@ -7,6 +7,7 @@
 
 #define EVENTS_BY "epoll"
 #define TIMER UINT64_MAX
+#define ALL_CHANGES (EPOLLIN | EPOLLOUT | EPOLLET | EPOLLRDHUP)
 
 struct events {
     bool open;
@@ -38,13 +39,13 @@ static inline bool events_open(struct events *events)
 
 static inline bool events_add(struct events *events, int fd, uint64_t name, enum told told)
 {
-    event event = {.events = told == EACH_CHANGE ? EPOLLIN | EPOLLOUT | EPOLLET | EPOLLRDHUP : EPOLLIN, .data.u64 = name};
+    event event = {.events = told == EACH_CHANGE ? ALL_CHANGES : EPOLLIN, .data.u64 = name};
     return epoll_ctl(events->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 static inline bool events_again(struct events *events, int fd, uint64_t name)
 {
-    event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET | EPOLLRDHUP, .data.u64 = name};
+    event event = {.events = ALL_CHANGES, .data.u64 = name};
     return epoll_ctl(events->epoll, EPOLL_CTL_MOD, fd, &event) == 0;
 }
 

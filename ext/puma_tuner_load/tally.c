@@ -78,7 +78,7 @@ void load_forget_latencies(struct loop *loop)
     memset(tally->latency, 0, sizeof(tally->latency));
     memset(tally->service, 0, sizeof(tally->service));
     tally->latency_sum_ns = tally->service_sum_ns = tally->latency_max_ns = 0;
-    /* Those of a long mix that have not come yet are left alone: their memory would be made here, while others are under way. */
+    /* Requests without a response are skipped: to clear theirs would touch the memory of a long mix for the first time. */
     for (uint32_t i = 0; i < loop->plan->requests_count; i++) {
         if (tally->requests[i].answered_count) memset(tally->requests[i].latency, 0, sizeof(tally->requests[i].latency));
     }

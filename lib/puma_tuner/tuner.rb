@@ -219,9 +219,8 @@ module PumaTuner
     # where a trial has enough requests for it.
     def primary(sweep)
       return "throughput" unless @plan.arrivals
-      requests_count = traffic(sweep).arrivals.least_count(@plan.trial_duration_s)
-      metric = Prove::Metric.percentile(measured_goals.first&.percentile || "p99")
-      (requests_count < metric.least_requests_count) ? "p50" : metric.name
+      Prove::Metric.of_open_loop(traffic(sweep).arrivals, @plan.trial_duration_s,
+        measured_goals.first&.percentile || "p99")
     end
 
     # @return [Array<Goal>] those that rounds measure: a load does not see which endpoint a request is of

@@ -23,10 +23,16 @@ class ActiveRecordQueriesTest < TunerTest
 
   # @param names [Array<String>] of queries in one request, each in a thread of its own
   def serve(path, *names, cached: false)
+    in_request(path) { names.each { |name| Queries::Listener.finish("sql.active_record", "1", {name:, cached:}) } }
+  end
+
+  # @param before [#call] what the thread has done already
+  def in_request(path = "/a", before: -> {})
     Thread.new {
+      before.call
       client = Client.new({"PATH_INFO" => path})
       @recorder.begin(client)
-      names.each { |name| Queries::Listener.finish("sql.active_record", "1", {name:, cached:}) }
+      yield
       @recorder.finish(client)
       sleep
     }.tap { |thread| Thread.pass until thread.stop? }
@@ -48,13 +54,7 @@ class ActiveRecordQueriesTest < TunerTest
   end
 
   test "a query that ran on a thread of Active Record's own counts as the request's" do
-    thread = Thread.new do
-      @recorder.begin(client = Client.new({"PATH_INFO" => "/a"}))
-      Queries::Listener.publish_event(Struct.new(:payload).new({name: "Post Load"}))
-      @recorder.finish(client)
-      sleep
-    end
-    Thread.pass until thread.stop?
+    thread = in_request { Queries::Listener.publish_event(Struct.new(:payload).new({name: "Post Load"})) }
     assert_equal({"/a" => {"Post Load" => 1}}, counted(thread))
   end
 
@@ -65,15 +65,8 @@ class ActiveRecordQueriesTest < TunerTest
   end
 
   test "a request begins with none, whatever its thread did before" do
-    thread = Thread.new do
-      Queries::Listener.finish("sql.active_record", "1", {name: "Left over"})
-      client = Client.new({"PATH_INFO" => "/a"})
-      @recorder.begin(client)
-      Queries::Listener.finish("sql.active_record", "1", {name: "Own"})
-      @recorder.finish(client)
-      sleep
-    end
-    Thread.pass until thread.stop?
+    left_over = -> { Queries::Listener.finish("sql.active_record", "1", {name: "Left over"}) }
+    thread = in_request(before: left_over) { Queries::Listener.finish("sql.active_record", "1", {name: "Own"}) }
     assert_equal({"/a" => {"Own" => 1}}, counted(thread))
   end
 

@@ -215,8 +215,10 @@ class ExporterTest < TunerTest
     end
   end
 
-  test "OpenTelemetry's SDK is told absolute numbers, whichever way it counts" do
-    rackup = <<~RUBY
+  # @param body [String] in Ruby, of the response to /otel, once READER has pulled
+  # @return [String] config.ru of an app whose own SDK it is
+  def answering_otel(body)
+    <<~RUBY
       require "opentelemetry/sdk"
       require "opentelemetry-metrics-sdk"
       READER = OpenTelemetry::SDK::Metrics::Export::InMemoryMetricPullExporter.new
@@ -227,9 +229,13 @@ class ExporterTest < TunerTest
         next [200, {}, ["fine"]] unless env["PATH_INFO"] == "/otel"
         READER.reset
         READER.pull
-        [200, {}, [READER.metric_snapshots.map { |one| [one.name, one.unit, *one.data_points.map(&:value)].join(" ") }.join("\n")]]
+        [200, {}, #{body}]
       }
     RUBY
+  end
+
+  test "OpenTelemetry's SDK is told absolute numbers, whichever way it counts" do
+    rackup = answering_otel(%q([READER.metric_snapshots.map { |one| [one.name, one.unit, *one.data_points.map(&:value)].join(" ") }.join("\n")]))
     ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"") do |app|
       port = app.start(gemfile: EXPORTERS)
       ServedApp.request(port, "/", clients: 1, each: 7)
@@ -246,20 +252,9 @@ class ExporterTest < TunerTest
   end
 
   test "OpenTelemetry's SDK with delta temporality is not sent the whole count each time as what is new" do
-    rackup = <<~RUBY
-      require "opentelemetry/sdk"
-      require "opentelemetry-metrics-sdk"
-      READER = OpenTelemetry::SDK::Metrics::Export::InMemoryMetricPullExporter.new
-      PROVIDER = OpenTelemetry::SDK::Metrics::MeterProvider.new
-      PROVIDER.add_metric_reader(READER)
-      PumaTuner::Export::OpenTelemetry.register(PROVIDER)
-      run lambda { |env|
-        next [200, {}, ["fine"]] unless env["PATH_INFO"] == "/otel"
-        READER.reset
-        READER.pull
-        told = READER.metric_snapshots.find { |one| one.name == "puma_tuner.request.count" }
-        [200, {}, [[told.instrument_kind, told.data_points.last.value].join(" ")]]
-      }
+    rackup = answering_otel(<<~RUBY)
+      READER.metric_snapshots.find { |one| one.name == "puma_tuner.request.count" }
+        .then { |told| [[told.instrument_kind, told.data_points.last.value].join(" ")] }
     RUBY
     ServedApp.open(rackup:, puma_rb: "threads 2, 2\nrequire \"puma_tuner/probe\"") do |app|
       port = app.start(gemfile: EXPORTERS, extra: {"OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE" => "delta"})

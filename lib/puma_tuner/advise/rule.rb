@@ -42,12 +42,15 @@ module PumaTuner
       def of_active_record?(pool) = pool.class_name.start_with?("ActiveRecord")
 
       # @param topology [Topology]
-      # @return [Integer] places for a worker's pool: one for each thread, Puma's I/O threads included, and no more than
-      #   the database takes of each worker, where that was told
+      # @return [Integer] threads of a worker that may each hold a connection, Puma's I/O threads included
+      def holders_count(topology) = topology.threads_count + workload.io_threads_count.to_i
+
+      # @param topology [Topology]
+      # @return [Integer] places for a worker's pool: one for each thread, and no more than the database takes of each
+      #   worker, where that was told
       def places_for(topology)
-        threads_count = topology.threads_count + workload.io_threads_count.to_i
         limit = @constraints.db_connections_count
-        [threads_count, *([limit / topology.workers_count, 1].max if limit)].min
+        [holders_count(topology), *([limit / topology.workers_count, 1].max if limit)].min
       end
 
       # @param places_count [Integer] that Active Record's pool is to have

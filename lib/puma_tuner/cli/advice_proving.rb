@@ -83,12 +83,9 @@ module PumaTuner
           boot_limit_s: @options[:boot_limit])
       end
 
-      # In an open loop the throughput is the load's own rate.
       def primary(arrivals)
         return "throughput" unless arrivals.open?
-        p99 = Prove::Metric.percentile("p99")
-        count = Load::Arrivals.open(arrivals.rate_per_s).least_count(@options[:trial_duration])
-        (count < p99.least_requests_count) ? "p50" : p99.name
+        Prove::Metric.of_open_loop(Load::Arrivals.open(arrivals.rate_per_s), @options[:trial_duration])
       end
 
       # The load that the forecasts are of.

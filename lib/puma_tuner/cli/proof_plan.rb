@@ -159,21 +159,19 @@ module PumaTuner
         metric.name
       end
 
-      # In an open loop the throughput is the load's own rate.
-      def of_open_loop = (least_trial_count < Prove::Metric.percentile("p99").least_requests_count) ? "p50" : "p99"
+      def of_open_loop = Prove::Metric.of_open_loop(open_arrivals, option(:duration))
 
-      # @return [Integer] of an open loop
-      def least_trial_count
-        Load::Arrivals.open(option(:rate), kind: option(:arrivals) || "poisson").least_count(option(:duration))
-      end
+      def open_arrivals = Load::Arrivals.open(option(:rate), kind: option(:arrivals) || "poisson")
 
       # Before hours of rounds whose trials can't tell.
       def ensure_enough_requests(metric)
-        return if !option(:rate) || option(:block) || least_trial_count >= metric.least_requests_count
-        # Of one request it is a trial's own matter whether there is one.
+        return if !option(:rate) || option(:block)
+        least_count = open_arrivals.least_count(option(:duration))
+        return if least_count >= metric.least_requests_count
+        # A percentile that one request tells is known of nearly every trial that expects some.
         return if metric.least_requests_count == 1 && option(:rate) * option(:duration) >= 1
-        raise UsageError, "#{metric.label} takes #{metric.least_requests_count} requests in each trial, and " \
-          "#{Units.significant(option(:rate))}/s may make no more than #{least_trial_count} in " \
+        raise UsageError, "#{metric.label} takes #{Units.counted(metric.least_requests_count, "request")} in each trial, and " \
+          "#{Units.significant(option(:rate))}/s may make no more than #{least_count} in " \
           "#{Units.significant(option(:duration))} s: give a longer --duration, or another --primary"
       end
 

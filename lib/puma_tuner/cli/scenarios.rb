@@ -19,9 +19,10 @@ module PumaTuner
       # @param timeslice [Array<Integer>, nil] milliseconds
       def initialize(workload, min_threads: nil, io_threads: nil, timeslice: nil, affinity: false, queue_requests: nil)
         @affinity = affinity
-        @queue_requests = queue_requests.nil? ? workload.queue_requests != false : queue_requests
+        @workload = workload
+        @queue_requests = queue_requests
         @min_threads = min_threads
-        @io_threads = io_threads || [workload.io_threads_count || 0]
+        @io_threads = io_threads || [nil]
         @timeslices = timeslice || [nil]
         if io_threads&.max.to_i.positive?
           refuse_for_version("--io-threads", "Puma", IO_THREADS_PUMA, workload.puma_version)
@@ -39,8 +40,8 @@ module PumaTuner
         refuse_size(grid.map(&:size).inject(:*))
         with_minimum.product(@io_threads, @timeslices, loads)
           .map do |(topology, min_threads_count), io_threads_count, timeslice_ms, arrivals|
-          Predict::Scenario.of(topology, arrivals, min_threads_count:, io_threads_count:, timeslice_ms:,
-            affinity: @affinity, queue_requests: @queue_requests)
+          Predict::Scenario.as_recorded(@workload, topology, arrivals, min_threads_count:, timeslice_ms:,
+            affinity: @affinity, **{io_threads_count:, queue_requests: @queue_requests}.compact)
         end
       end
 

@@ -53,6 +53,18 @@ module PumaTuner
           SERVED.find { |metric| metric.label == label } || new(name: label, label:, unit: "ns", more_is_better: false)
         end
 
+        # In an open loop the throughput is the load's own rate, and a latency decides.
+        #
+        # @param arrivals [Load::Arrivals] of an open loop
+        # @param duration_s [Numeric] of each trial
+        # @param name [String] the percentile that is wanted
+        # @return [String] that one's name, or "p50" where a trial may have too few requests for it
+        # @api private
+        def of_open_loop(arrivals, duration_s, name = "p99")
+          wanted = percentile(name)
+          (arrivals.least_count(duration_s) < wanted.least_requests_count) ? "p50" : wanted.name
+        end
+
         # @param metrics [Array<Metric>]
         # @param names [Array<String>] of some that are wanted; those that can't be had are passed over
         # @return [Array<Metric>] with these, the percentiles in their order

@@ -40,8 +40,7 @@ module PumaTuner
 
         def leaky? = @situation.puma_version <= LEAKY_PUMA
 
-        # All of them are marked in the forecast.
-        def deserving = parted.first.sort_by { |endpoint| -endpoint.weight_ratio }
+        def deserving = @deserving ||= parted.first.sort_by { |endpoint| -endpoint.weight_ratio }
 
         def others = parted.last
 
@@ -55,13 +54,14 @@ module PumaTuner
         def names(endpoints) = endpoints.first(NAMED_MAX).map(&:name)
 
         def evidence
-          told = [[:deserves_mark, deserving], [:deserves_none, others]].flat_map do |kind, endpoints|
-            endpoints.first((kind == :deserves_mark) ? endpoints.size : NAMED_MAX).map do |endpoint|
-              facts = {endpoint: endpoint.name, ratio: held_ratio(endpoint), wait_ns: endpoint.mean_wait_ns}
-              (kind == :deserves_mark) ? say(:deserves_mark, **facts) : say(:deserves_none, **facts)
-            end
-          end
-          [*told, *(say(:leaky_puma) if leaky?)]
+          # All that the forecast marks are named; of the others some tell enough.
+          [*deserving.map { |endpoint| say(:deserves_mark, **facts(endpoint)) },
+            *others.first(NAMED_MAX).map { |endpoint| say(:deserves_none, **facts(endpoint)) },
+            *(say(:leaky_puma) if leaky?)]
+        end
+
+        def facts(endpoint)
+          {endpoint: endpoint.name, ratio: held_ratio(endpoint), wait_ns: endpoint.mean_wait_ns}
         end
 
         # No factors, as the option by itself does nothing: an app that marks no request has no I/O thread.

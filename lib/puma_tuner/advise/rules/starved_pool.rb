@@ -24,7 +24,7 @@ module PumaTuner
 
         private
 
-        def threads_count = @situation.topology.threads_count + workload.io_threads_count.to_i
+        def threads_count = holders_count(@situation.topology)
 
         def places_count = places_for(@situation.topology)
 

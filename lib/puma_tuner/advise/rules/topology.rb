@@ -118,9 +118,10 @@ module PumaTuner
         end
 
         def too_few_places
-          return (say(:unseen_pool, places_count: places_for(@chosen.topology)) if unseen_pool?) unless small_pool
-          say(:too_few_places, size: small_pool.size, places_count: places_for(@chosen.topology),
-            threads_count: @chosen.topology.threads_count)
+          places_count = places_for(@chosen.topology)
+          return say(:unseen_pool, places_count:) if unseen_pool?
+          return unless small_pool
+          say(:too_few_places, size: small_pool.size, places_count:, threads_count: @chosen.topology.threads_count)
         end
 
         # Active Record gives up waiting for a connection after 5 s, and the request fails.

@@ -13,9 +13,8 @@ module PumaTuner
       argument :before, "access log with times, of nginx, Rails, lograge or Amazon's load balancer, gzipped or not; " \
         "- reads standard input"
       argument :after, "another, best of the same hours of the day"
-      options :verbose, :html, :log_format, :assets, :seen_from, :grouping, :seed,
-        top: {default: "10", about: "endpoints to compare, the most frequent first; more need larger differences"},
-        output: {}
+      options :verbose, :html, :log_format, :assets, :seen_from, :grouping, :seed, :output,
+        top: {default: "10", about: "endpoints to compare, the most frequent first; more need larger differences"}
       example ["before.log after.log", "access.log.1.gz access.log --html comparison.html",
         "production.log.1 production.log --grouping config/initializers/puma_tuner.rb"]
 

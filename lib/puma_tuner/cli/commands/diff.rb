@@ -7,7 +7,7 @@ module PumaTuner
       desc "Show what got cheaper and what more expensive between two profiles, by method, calls and objects"
       argument :before, "a profile, as `puma_tuner profile` wrote it"
       argument :after, "another, by the same profiler and mode"
-      options :html, output: {}
+      options :html, :output
       example ["before.json after.json --html diff.html"]
 
       def call(before:, after:, output:, html:)

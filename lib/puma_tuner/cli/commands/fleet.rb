@@ -10,8 +10,7 @@ module PumaTuner
 
       desc "Compare two groups of servers, or two periods, by what they exported to Prometheus"
       options :verbose, :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed, :slo,
-        window: "7d",
-        output: {},
+        :output, window: "7d",
         url: {default: "http://127.0.0.1:9090",
               about: "address of Prometheus, Thanos, Mimir, VictoriaMetrics: everything before /api/v1"}
       example [

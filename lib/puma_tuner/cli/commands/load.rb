@@ -7,7 +7,7 @@ module PumaTuner
       desc "Send requests to a running server, and report its latency and throughput"
       argument :url, "http://127.0.0.1:9292, or unix:///path/of/socket", required: false
       options :path, :requests, :data, :rate, :arrivals, :think, :reuse, :seed, :core, :raw, :anywhere, :slo,
-        :self_test, connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10", output: {}
+        :self_test, :output, connections: Options::Traffic::USUAL_CONNECTIONS, duration: "10"
       example [
         "http://127.0.0.1:9292 --rate 200 --path /articles     # latency at 200 requests/s",
         "http://127.0.0.1:9292 --connections 50                # what can it take?",

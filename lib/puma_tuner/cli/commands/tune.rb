@@ -8,7 +8,7 @@ module PumaTuner
       tells_of_an_app
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :threads, :workers, :time, :directory, :boot_limit, :today, :data, :seed,
-        :settings, :check, :slo, :at, :db_connections, :forget, :allow,
+        :settings, :check, :slo, :at, :db_connections, :forget, :allow, :output,
         connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
         rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
@@ -17,7 +17,7 @@ module PumaTuner
         memory: {usual: "the container's memory limit, or the machine's memory " \
           "without what the rest of it needs"},
         simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s,
-        output: {}, html: {usual: "report.html in the app's tmp/puma_tuner"}
+        html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",
         "--path /articles --threads 1..8 --workers 1..2",

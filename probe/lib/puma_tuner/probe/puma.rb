@@ -207,7 +207,7 @@ module PumaTuner
 
         # For an app that builds its middleware at its first request. Other servers of this process have started, too.
         def runs_already(servers, task)
-          ObjectSpace.each_object(servers) { |server| server_ignored(server) unless of_app?(server) }
+          @others_seen ||= ObjectSpace.each_object(servers) { |server| server_ignored(server) unless of_app?(server) }
           servers.current.then { |server| task.call(server) if of_app?(server) }
         end
 
