@@ -170,7 +170,8 @@ module PumaTuner
         return if least_count >= metric.least_requests_count
         # A percentile that one request tells is known of nearly every trial that expects some.
         return if metric.least_requests_count == 1 && option(:rate) * option(:duration) >= 1
-        raise UsageError, "#{metric.label} takes #{Units.counted(metric.least_requests_count, "request")} in each trial, and " \
+        wanted = Units.counted(metric.least_requests_count, "request")
+        raise UsageError, "#{metric.label} takes #{wanted} in each trial, and " \
           "#{Units.significant(option(:rate))}/s may make no more than #{least_count} in " \
           "#{Units.significant(option(:duration))} s: give a longer --duration, or another --primary"
       end
