@@ -6,7 +6,7 @@ module PumaTuner
     # thread without work, its throughput is the highest.
     class MostBorne
       # throughput_per_s: Estimate of what it bears; throughput_ratio: the same over today's; machines_count: how many
-      # such machines the load takes, each with what it bears for sure
+      # such machines the load takes, each with what it bears for sure, or in the middle where nothing is sure
       Found = Data.define(:topology, :throughput_per_s, :throughput_ratio, :machines_count)
 
       # So many clients for each thread of the largest setting.
@@ -29,10 +29,13 @@ module PumaTuner
         return unless throughput_ratio.low > 1
         per_s = found.throughput_per_s
         Found.new(topology: found.topology, throughput_per_s: per_s, throughput_ratio:,
-          machines_count: (@choice.today.scenario.arrivals.rate_per_s / per_s.low).ceil)
+          machines_count: (@choice.today.scenario.arrivals.rate_per_s / sure(per_s)).ceil)
       end
 
       private
+
+      # The low end of an interval of two simulations may be 0.
+      def sure(estimate) = [estimate.low, estimate.value].find(&:positive?)
 
       # Those that by the formula's bound, which no server exceeds, are no better than what was found are left out.
       def as_good_as_the_best
