@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "support/namespace"
+require "support/watched_script"
 require "test_helper"
 require "tmpdir"
 
@@ -62,6 +63,27 @@ class ForecastingTest < TunerTest
     assert_match(/\ARecommended config: as it is, and more places in the pool/, lines.first)
     refute_match(/puma -t|rule of thumb/, lines.join)
     assert_match(/puma -t/, lines_below(Recommendation.none("pool").with(made_at_s: Time.now.to_f - 2_520)).first, "an old one says nothing of today")
+  end
+
+  # Of an app with a pool of Active Record's that has so many places.
+  def lines_in_app(places_count, recommendation)
+    recommendation.write(@folder)
+    script = <<~RUBY
+      require "active_record"
+      ActiveRecord::Base.establish_connection(adapter: "sqlite3", database: ":memory:", pool: #{places_count})
+      budget = PumaTuner::Probe::Budget.of(cpu: 100, gc: 0, io: 700, gvl_wait: 0, lock: 0, sleep: 0, preempted: 0, wall: 800)
+      puts PumaTuner::Probe::Console.new(ledger_path: #{File.join(@folder, "1-1.ledger").dump}, interval_s: 1, out: nil).send(:recommended, budget)
+    RUBY
+    out, status = Open3.capture2e(WatchedScript.environment(WatchedScript::LIBRARIES), RbConfig.ruby, "-rbundler/setup", "-rpuma_tuner/probe", "-e", script, unsetenv_others: true)
+    assert_predicate status, :success?, out
+    out.lines(chomp: true)
+  end
+
+  test "more threads than Active Record's pool has places are told with how many they need, though no lock was watched" do
+    few = "  Active Record's pool has %d in each process: these threads need %d, in config/database.yml, or requests wait for a connection"
+    assert_equal format(few.sub("%d", "1 place"), 3), lines_in_app(1, found).last
+    assert_equal 2, lines_in_app(3, found).size
+    assert_equal format(few.sub("%d", "5 places"), 8), lines_in_app(5, Recommendation.none("not_reproduced")).last, "by the rule of thumb"
   end
 
   test "a file that is cut short, foreign, huge or not to be read is as if there were none" do

@@ -90,6 +90,16 @@ class HarmlessTest < TunerTest
     end
   end
 
+  test "what is loaded late is the probe's own, whatever the app has made of $LOAD_PATH" do
+    out, = run_script(<<~RUBY)
+      $LOAD_PATH.delete(#{LIBRARY.dump})
+      [PumaTuner, PumaTuner::Document, PumaTuner::Export, PumaTuner::Probe, PumaTuner::Probe::Profiling, PumaTuner::Probe::Profilers]
+        .each { |owner| owner.constants.each { |name| owner.const_get(name) if owner.autoload?(name) } }
+      p :done
+    RUBY
+    assert_equal ":done\n", out
+  end
+
   # Puma::Servers as a plugin makes them, as Puma's launcher does, and as its control server is; each asked three times.
   SERVERS = <<~'RUBY'
     $stdout.sync = true
@@ -290,6 +300,14 @@ class HarmlessTest < TunerTest
     RUBY
     assert_equal [(24 << 20).to_s, (24 << 20).to_s, "PumaTuner::Probe::Recorder"], out.lines(chomp: true)
     assert_empty errors
+  end
+
+  test "an interval that can't be keeps no server from starting, and one line says so" do
+    {"ten" => 10.0, "0" => 10.0, "-1" => 10.0, "" => 10.0, "0.5" => 0.5}.each do |text, interval_s|
+      out, errors = run_script("p PumaTuner::Probe::Console.interval_s", {"PUMA_TUNER_INTERVAL_S" => text})
+      assert_equal "#{interval_s}\n", out, text
+      assert_equal (text == "0.5") ? "" : "puma_tuner: PUMA_TUNER_INTERVAL_S=#{text} is no number of seconds above 0; 10 are taken\n", errors
+    end
   end
 
   test "lines that can't be printed are no fault of its own, and one line says so" do

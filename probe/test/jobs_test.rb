@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "time"
+require "support/served_app"
 require "support/watched_script"
 
 # Work that is no request, in a process without Puma.
@@ -85,5 +86,33 @@ class JobsTest < TunerTest
       chain.invoke(nil, {"class" => "Sidekiq::ActiveJob::Wrapper", "wrapped" => "Invoice"}, "default") { sleep 0.01 }
     RUBY
     assert_equal %w[Invoice Mail], snapshot.jobs.map(&:name).sort
+  end
+
+  # As Sidekiq's wiki has it, but for `run`, which needs a Redis: each worker configures one of its own as it boots, and
+  # a thread of it works before the server serves.
+  EMBEDDED = <<~RUBY
+    workers 2
+    threads 3, 3
+    preload_app!
+    require "sidekiq"
+    require "puma_tuner/probe"
+    PumaTuner.run
+    before_worker_boot do
+      Sidekiq.configure_embed do |config|
+        chain = config.default_capsule.server_middleware
+        Thread.new { chain.invoke(nil, {"class" => "Mail"}, "default") { sleep 0.01 } }.join
+      end
+    end
+  RUBY
+
+  test "jobs of a Sidekiq that each worker of a Puma runs inside of it are measured" do
+    ServedApp.open(puma_rb: EMBEDDED) do |app|
+      gems = {"puma" => "8.0.2", "rack" => "3.2.8", "sidekiq" => "8.1.7"}.map { |name, version| "gem #{name.dump}, #{version.dump}" }
+      File.write(gemfile = File.join(app.folder, "Gemfile"), ["source Gem.sources.to_a.first", *gems].join("\n"))
+      app.start("-w", "2", gemfile:)
+      ledgers = PumaTuner::Probe::Ledgers.new(app.ledgers_folder).read.values
+      assert_equal [1, 1], ledgers.map { |ledger| ledger.entries[[:job, "Mail"]]&.counts&.first }
+      assert_equal [[0, 3], [1, 3]], ledgers.map { |ledger| ledger.facts.values_at("worker_index", "threads_count") }.sort
+    end
   end
 end

@@ -15,13 +15,17 @@ class LedgersTest < TunerTest
 
   def teardown = FileUtils.rm_rf(@ledgers.directory)
 
-  # A process that records so many requests, and ends.
-  def record(count, name: "GET /")
+  # A process that records so many requests, each of which does the block, and ends.
+  def record(count, name: "GET /", &work)
     pid = fork do
       GvlClock.start
       abort unless GvlClock.open_ledger(@ledgers.new_path("ledger"), "{}").nil?
       entry = GvlClock.entry(Ledger::KIND_NUMBERS[:request], name)
-      count.times { GvlClock.job_begin && GvlClock.request_end(entry, nil, nil) }
+      count.times do
+        GvlClock.job_begin
+        work&.call
+        GvlClock.request_end(entry, nil, nil)
+      end
       exit!(0)
     end
     Process.wait(pid)
@@ -70,6 +74,13 @@ class LedgersTest < TunerTest
     record(5, name: "GET /other")
     assert_equal({"GET /" => 7, "GET /other" => 5}, counts(account))
     assert_equal 7, account.endpoints.first.latency.count
+  end
+
+  test "traces that have no room for all of a request's steps are counted" do
+    record(2, name: "GET /long") { 200.times { sleep 0.00001 } }
+    record(3, name: "GET /short") { 100.times { sleep 0.00001 } }
+    assert_equal({"GET /long" => 2, "GET /short" => 0}, account.endpoints.to_h { |one| [one.name, one.cut_traces_count] })
+    assert_includes account.unknown, PumaTuner::Unknown.of(:steps, :cut, cut_count: 2, traces_count: 5, most_count: 512)
   end
 
   test "two readings make a window" do

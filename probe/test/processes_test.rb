@@ -61,4 +61,12 @@ class ProcessesTest < TunerTest
     assert_waited({}) { threads.sum { |thread| kernel_ns(thread) } }
     assert_operator threads.sum { |thread| kernel_ns(thread) }, :<=, Processes.run_queue_wait_sum_ns(["self"])
   end
+
+  test "cores that a machine could have are none that a process may use" do
+    assert_equal [0, 1, 2, 3], Processes.online_among("0-127", "0-3\n")
+    assert_equal [2, 8], Processes.online_among("2,8-9", "0-3,8\n")
+    assert_equal [4, 5], Processes.online_among("4-5", ""), "nobody tells"
+    assert_equal [4, 5], Processes.online_among("4-5", "0-1\n"), "numbered anew"
+    assert_empty Processes.online_among(nil, "0-1\n")
+  end
 end

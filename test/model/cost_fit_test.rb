@@ -39,6 +39,20 @@ class CostFitTest < TunerTest
     assert_in_delta (14 - 21 * 0.2) / 14, two.cpu_ratio(topology("1x3"))
   end
 
+  test "a switch beside busy cores costs what a worker for each core was seen to pay, else in proportion to the calibration" do
+    calibrated = {cores_count: 2, switch_idle_cpu_ns: 40_000, switch_busy_cpu_ns: 10_000}
+    assert_equal 10_000, fit(cost("1x5", 10, switches: 20), **calibrated).switch_busy_cpu_ns
+    short = fit(cost("1x5", 10, switches: 2000), **calibrated) # of bursts so short that a switch can't have cost 40 µs
+    assert_in_delta short.switch_cpu_ns / 4, short.switch_busy_cpu_ns, 1
+    alone = [cost("1x5", 14, switches: 21), cost("1x1", 10, switches: 1)]
+    assert_equal [200_000, 50_000], fit(*alone, **calibrated).then { |one| [one.switch_cpu_ns, one.switch_busy_cpu_ns] }
+    assert_equal 200_000, fit(*alone, cores_count: 2).switch_busy_cpu_ns # nothing is calibrated
+    both = fit(*alone, cost("2x5", 12, switches: 21), cost("2x1", 10, switches: 1), **calibrated)
+    assert_equal [200_000, 100_000], [both.switch_cpu_ns, both.switch_busy_cpu_ns]
+    assert_in_delta 1.0 * (12 - 2.1 + 10 - 0.1) / 2 / 14, both.cpu_ratio(topology("2x3"))
+    assert_equal 100_000, fit(cost("2x5", 12, switches: 21), cost("2x1", 10, switches: 1), **calibrated).switch_cpu_ns
+  end
+
   test "a request that is cheaper at several threads has switches that cost nothing" do
     two = fit(cost("1x5", 9, switches: 21), cost("1x1", 10, switches: 1))
     assert_equal 0, two.switch_cpu_ns

@@ -80,4 +80,12 @@ class LockFitTest < TunerTest
     assert_equal [Model::BackgroundDemand.new(name: "metrics", burst_ns: 20 * MS, gap_ns: 170 * MS)],
       Model::WorkloadFit.workload(observation.with(background: threads)).background
   end
+
+  test "threads of one name are as many as lived, each with its own bursts and gaps" do
+    workers = Probe::ThreadObservation.new(worker_index: nil, name: "worker-#", requests_count: nil, run_queue_wait_ns: nil, cycles_count: 40,
+      budget: Probe::Budget.zero.with(cpu_ns: 4_000 * MS, gvl_wait_ns: 16_000 * MS, sleep_ns: 19_900 * MS, wall_ns: 39_900 * MS))
+    demand = ->(thread) { Model::WorkloadFit.workload(observation.with(background: [thread])).background.first }
+    assert_equal Model::BackgroundDemand.new(name: "worker-#", burst_ns: 100 * MS, gap_ns: 500 * MS, threads_count: 4), demand.call(workers)
+    assert_equal 1, demand.call(workers.with(cycles_count: 1)).threads_count, "it slept for longer than the window"
+  end
 end

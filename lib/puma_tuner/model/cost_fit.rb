@@ -43,14 +43,17 @@ module PumaTuner
       #   each, and what was calibrated with larger ones was 32 µs.
       EXPLAINED_RATIO = 0.25
 
-      # @return [Integer] CPU of a switch: by recordings of one server at
-      #   several numbers of threads, else the machine's as calibrated
+      # @return [Integer] CPU of a switch while a core is idle: by recordings of one server at several numbers of
+      #   threads, else the machine's as calibrated
       def switch_cpu_ns
-        @switch_cpu_ns ||= begin
-          slopes_ns = @costs.group_by(&:cluster?).values.filter_map { |costs| slope_ns(costs) }
-          slopes_ns.empty? ? calibrated_switch_ns : (slopes_ns.sum / slopes_ns.size).round
-        end
+        @switch_cpu_ns ||= (seen_ns(full: false) || seen_ns(full: true) || calibrated_switch_ns).round
       end
+
+      # Where no recording of a worker for each core tells it, it is as much less than with an idle core as the
+      # calibration found: what an app's bursts lose by a switch depends on what they have in caches.
+      #
+      # @return [Integer] CPU of a switch while all other cores are busy
+      def switch_busy_cpu_ns = @switch_busy_cpu_ns ||= (seen_ns(full: true) || switch_cpu_ns * busy_switch_ratio).round
 
       # It is the same with any number of threads, but for an app that collects much, whose heap is another one with
       # each. Such an app (garbage of `rake advice`, recorded from 2x3) took 1.4, 1.2 and 0.9 ms of CPU besides
@@ -60,9 +63,8 @@ module PumaTuner
       # @return [Float] by what the recorded bursts are multiplied there, less the switches that are simulated
       def cpu_ratio(topology)
         return 1.0 if @own.cpu_ns.zero? # all of it native code's, without the GVL
-        own_cpu_ns = ->(cost) { cost.cpu_ns - switch_cpu_ns * cost.switches_count }
-        return seen_there(topology, &own_cpu_ns) / @own.cpu_ns if collecting?
-        means_ns = alike(topology).map(&own_cpu_ns)
+        return seen_there(topology) { |cost| without_switches_ns(cost) } / @own.cpu_ns if collecting?
+        means_ns = alike(topology).map { |cost| without_switches_ns(cost) }
         means_ns.sum.fdiv(means_ns.size) / @own.cpu_ns
       end
 
@@ -161,9 +163,7 @@ module PumaTuner
 
       # @return [Float] CPU of a request at part load over that under the closed loop, switches aside
       def seen_ratio
-        busy_ns, idle_ns = [@costs.first, undisturbed(@part_load)].map do |cost|
-          cost.cpu_ns - switch_cpu_ns * cost.switches_count
-        end
+        busy_ns, idle_ns = [@costs.first, undisturbed(@part_load)].map { |cost| without_switches_ns(cost) }
         idle_ns / busy_ns
       end
 
@@ -202,6 +202,27 @@ module PumaTuner
           EXPLAINED_RATIO * cost.cpu_ns / (1 + waits_count + EXPLAINED_RATIO * cost.switches_count)
         end
         [@machine.switch_idle_cpu_ns, *most_ns].min.round
+      end
+
+      # A worker for each core leaves none idle for the next thread to wake up on.
+      def full?(cost) = cost.topology.workers_count >= @recorded_on.cores_count
+
+      # @return [Float] nanoseconds of the GVL in a mean request, less its switches
+      def without_switches_ns(cost)
+        cost.cpu_ns - (full?(cost) ? switch_busy_cpu_ns : switch_cpu_ns) * cost.switches_count
+      end
+
+      # @return [Float, nil] what a switch cost in recordings that left no core idle, or in the others; nil where they
+      #   are of no two numbers of threads
+      def seen_ns(full:)
+        slopes_ns = @costs.select { |cost| full?(cost) == full }.group_by(&:cluster?).values
+          .filter_map { |costs| slope_ns(costs) }
+        slopes_ns.sum.fdiv(slopes_ns.size) unless slopes_ns.empty?
+      end
+
+      def busy_switch_ratio
+        return 1.0 unless @machine.switch_idle_cpu_ns.positive?
+        @machine.switch_busy_cpu_ns.fdiv(@machine.switch_idle_cpu_ns)
       end
 
       # Takes the slope from the least switches to the most; a cost of less than nothing is noise.

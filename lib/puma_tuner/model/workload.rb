@@ -92,10 +92,16 @@ module PumaTuner
     #   (whoever is awake first); servers_count: 1, or the pool's size
     LockDemand = Document.define(:name, :kind, :servers_count)
 
-    # A thread of the app's own in each serving process, that is there whatever the load.
+    # Threads of one name of the app's own in each serving process, that are there whatever the load.
     #
-    # burst_ns: CPU with the GVL each time; gap_ns: mean time without it between two
-    BackgroundDemand = Document.define(:name, :burst_ns, :gap_ns)
+    # burst_ns: CPU with the GVL each time; gap_ns: mean time without it between two, both of each thread
+    # threads_count: in a process
+    BackgroundDemand = Document.define(:name, :burst_ns, :gap_ns, :threads_count, added: %i[threads_count]) do
+      def initialize(threads_count: nil, **fields) = super(threads_count: threads_count || 1, **fields)
+
+      # @return [Float] cores that they would keep busy if nothing were in their way
+      def cores = threads_count * burst_ns.fdiv(burst_ns + gap_ns)
+    end
 
     # One endpoint's part in the traffic, and its recorded requests.
     #
@@ -152,6 +158,7 @@ module PumaTuner
     # locks: Array<LockDemand>, that demands acquire and release; background: Array<BackgroundDemand>
     # switch_cpu_ns: CPU that a burst takes more because another pool thread had the GVL before it, while a core was
     #   idle, which the recorded bursts hold until `at` takes it out; nil: the machine's
+    # switch_busy_cpu_ns: the same while all other cores were busy
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
     # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings,
@@ -164,7 +171,7 @@ module PumaTuner
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory,
       :observed_topology, :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features,
       :ruby_version, :locks, :background, :costs, :part_load, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown,
-      :queue_requests, :io_threads_count,
+      :queue_requests, :io_threads_count, :switch_busy_cpu_ns,
       kind: :workload,
       nested: {
         endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology,
@@ -172,12 +179,13 @@ module PumaTuner
         unknown: [Unknown]
       },
       added: %i[puma_features locks background costs part_load switch_cpu_ns long_gcs_ns recorded queue_requests
-        io_threads_count]) do
+        io_threads_count switch_busy_cpu_ns]) do
       def initialize(locks: nil, background: nil, costs: nil, part_load: nil, switch_cpu_ns: nil, long_gcs_ns: nil,
-        puma_features: nil, recorded: nil, queue_requests: nil, io_threads_count: nil, **fields)
+        puma_features: nil, recorded: nil, queue_requests: nil, io_threads_count: nil, switch_busy_cpu_ns: nil,
+        **fields)
         super(puma_features:, queue_requests:, io_threads_count:, recorded: recorded || [].freeze,
               locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, part_load:,
-              switch_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
+              switch_cpu_ns:, switch_busy_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
       end
 
       # @param topology [Topology]
@@ -200,7 +208,8 @@ module PumaTuner
         fit = CostFit.new(costs, machine, recorded_on:)
         change = fit.change(topology, endpoints).then { |one| one.with(cpu_ratio: one.cpu_ratio * part_load_ratio) }
         with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [],
-          switch_cpu_ns: fit.switch_cpu_ns, long_gcs_ns: change.long_gcs_ns)
+          switch_cpu_ns: fit.switch_cpu_ns, switch_busy_cpu_ns: fit.switch_busy_cpu_ns,
+          long_gcs_ns: change.long_gcs_ns)
       end
 
       # @return [Float] nanoseconds that a mean request needs the GVL for, overhead included

@@ -179,10 +179,20 @@ module PumaTuner
         if thread.pumas_own? || !thread.cycles_count.to_i.positive? || computed_ns < BACKGROUND_LEAST_RATIO * window_ns
           return
         end
-        # Several threads of one name may wait for longer together than the window is.
-        idle_ns = [window_ns - computed_ns - thread.budget.gvl_wait_ns.to_i, window_ns - computed_ns].find(&:positive?)
+        threads_count = threads_count(thread, window_ns)
+        lived_ns = window_ns * threads_count
+        idle_ns = [lived_ns - computed_ns - thread.budget.gvl_wait_ns.to_i, lived_ns - computed_ns].find(&:positive?)
         gap_ns = idle_ns.to_i / thread.cycles_count
-        BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max)
+        BackgroundDemand.new(name: thread.name, burst_ns: computed_ns / thread.cycles_count, gap_ns: [gap_ns, 1].max,
+          threads_count:)
+      end
+
+      # Returns how many threads of the name were there at a time, by how long all of them lived. One that slept for
+      # longer than the window is has all of it in the window in which it woke up, so that each took the GVL at least
+      # once.
+      def threads_count(thread, window_ns)
+        lived_ns = thread.budget.wall_ns + thread.budget.idle_ns.to_i
+        lived_ns.fdiv(window_ns).round.clamp(1, thread.cycles_count)
       end
 
       # Returns the costs in the recording itself, and in those of the same app at other settings.

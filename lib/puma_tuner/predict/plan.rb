@@ -111,7 +111,8 @@ module PumaTuner
       # caches.
       def switches
         {switch_cpu_ns: (@workload.switch_cpu_ns || @machine.switch_idle_cpu_ns).round,
-         switch_busy_cpu_ns: @machine.switch_busy_cpu_ns.round, affinity: @scenario.affinity ? 1 : 0}
+         switch_busy_cpu_ns: (@workload.switch_busy_cpu_ns || @machine.switch_busy_cpu_ns).round,
+         affinity: @scenario.affinity ? 1 : 0}
       end
 
       # Returns the rate of each task when so many are busy.
@@ -139,8 +140,12 @@ module PumaTuner
       # Servers, and who has it next.
       def locks = @workload.locks.flat_map { |lock| [lock.servers_count, code(:handover, HANDOVERS.fetch(lock.kind))] }
 
-      # Burst, and mean gap.
-      def background = @workload.background.flat_map { |thread| [thread.burst_ns.round, [thread.gap_ns.round, 1].max] }
+      # Burst, and mean gap, of each thread.
+      def background
+        @workload.background.flat_map do |thread|
+          [thread.burst_ns.round, [thread.gap_ns.round, 1].max] * thread.threads_count
+        end
+      end
 
       def packed(numbers) = numbers.pack("q*")
     end

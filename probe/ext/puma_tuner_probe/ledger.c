@@ -155,11 +155,15 @@ static uint32_t other_of(enum kind kind)
     return kind == KIND_REQUEST ? ENTRY_OTHER_REQUESTS : kind == KIND_JOB ? ENTRY_OTHER_JOBS : ENTRY_OTHER;
 }
 
-/* The entry of that kind and name, made when there is none; the others' when the ledger, or its disk, is full. */
+/* The entry of that kind and name, made when there is none; the others' when the ledger, or its disk, is full. Threads that serve no
+ * requests have so many names at most, the last of which is the others': an app may give each a name of its own, and endpoints shall
+ * find a place all the same. */
 uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length)
 {
+    static const char others[] = "(other)";
     uint64_t count;
     struct ledger_entry *entry;
+    uint32_t thread_names_count = 0;
 
     if (!pt_ledger_is_open()) return other_of(kind);
     if (length > NAME_BYTES - ZERO_BYTE_AT_END) length = NAME_BYTES - ZERO_BYTE_AT_END;
@@ -167,6 +171,10 @@ uint32_t pt_ledger_entry(enum kind kind, const char *name, size_t length)
     for (uint32_t i = 0; i < count; i++) {
         entry = entry_at(i);
         if (entry->kind == kind && strncmp(entry->name, name, length) == 0 && entry->name[length] == 0) return i;
+        thread_names_count += entry->kind == KIND_THREAD;
+    }
+    if (kind == KIND_THREAD && thread_names_count >= THREAD_NAMES_MAX - 1 && name != others) {
+        return pt_ledger_entry(kind, others, sizeof(others) - ZERO_BYTE_AT_END);
     }
     if (count == ENTRIES_MAX || !reserve_entry(count) ||
         ((kind == KIND_REQUEST || kind == KIND_JOB) && !reserve_histograms((uint32_t)count, 1))) {

@@ -19,6 +19,7 @@
 #define LEDGER_MAGIC 0x7265676465744c50u
 #define LEDGER_LAYOUT 4
 #define ENTRIES_MAX 384
+#define THREAD_NAMES_MAX 64 /* of threads that serve no requests */
 /* A step of a trace: enum part in the top byte, nanoseconds below; or enum marker, and a lock's id below. */
 #define STEPS_MAX 512
 #define STEP_NS_BITS 56

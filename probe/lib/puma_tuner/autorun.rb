@@ -28,5 +28,5 @@ PumaTuner::Probe::Profiling.orders if ENV["PUMA_TUNER_PROFILE"] && !ENV["PUMA_TU
 if ENV["PUMA_TUNER_MEASURE"]
   PumaTuner::Probe::ActiveRecordQueries.wanted = ENV.key?("PUMA_TUNER_METER")
   PumaTuner::Probe.start(directory: ENV.fetch("PUMA_TUNER_DIRECTORY"), way_in: "command",
-    locks: ENV.key?("PUMA_TUNER_LOCKS"))
+    locks: ENV["PUMA_TUNER_LOCKS"] == "1")
 end

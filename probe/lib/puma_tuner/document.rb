@@ -6,7 +6,7 @@ module PumaTuner
   # The values that pass between the stages are frozen `Data`, written to and read from JSON with the same keys.
   # A document is such a value on its own in a file: it carries its kind, the schema's version and the tool's.
   module Document
-    autoload :Fields, "puma_tuner/document/fields"
+    autoload :Fields, "#{__dir__}/document/fields"
 
     SCHEMA_VERSION = 1
 

@@ -210,6 +210,7 @@ module PumaTuner
         Puma.on(:Server) { load_early }
         GvlClock.install
         Puma.watch_requests
+        Puma.on_worker_start { install_jobs }
         Puma.on_server_start { |server| server_starts(server) }
         Forecasting.start if console
       rescue StandardError, ScriptError => error
@@ -317,16 +318,25 @@ module PumaTuner
         why_unwatched = Puma.why_unwatched
         return say_unwatched(why_unwatched) if why_unwatched
         say_what_is_missing(recording(server))
-        Jobs.install
+        install_jobs
         start_console if @ways[:console] && recording.full?
         @tasks&.each { |task| task.call(server) } if recording.any?
       rescue StandardError, ScriptError => error
         say_unwatched("#{error.class}: #{error.message}")
       end
 
+      # In a worker before its boot hooks, too: Sidekiq asks what is to be around its jobs when it is configured, which
+      # such a hook may do for one that runs inside of Puma.
+      def install_jobs
+        Jobs.install
+      rescue StandardError, ScriptError => error
+        fault("jobs can't be recorded", error)
+      end
+
       # A file that can't be loaded is told of where a server starts.
       def load_early
         EARLY.each { |name| const_get(name) }
+        PumaTuner.const_get(:Jobs)
       rescue StandardError, ScriptError
         nil
       end

@@ -64,6 +64,15 @@ module PumaTuner
         "  requests wait for that pool, which more threads do not change; `puma_tuner tune` looks at it"]
     end
 
+    # @param threads_count [Integer, nil] that are recommended
+    # @param places_count [Integer, nil] of Active Record's pool in each process; nil: there is none
+    # @return [String, nil] that the threads need more of them, in a line below the recommendation
+    def few_places(threads_count, places_count)
+      return unless threads_count && places_count && threads_count > places_count
+      "  Active Record's pool has #{Units.counted(places_count, "place")} in each process: these threads need " \
+        "#{threads_count}, in config/database.yml, or requests wait for a connection"
+    end
+
     # @param forecast [Probe::Recommendation] that has one
     # @return [String] what the recommendation rests on, in a line below it
     def forecast(forecast)

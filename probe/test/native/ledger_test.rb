@@ -142,6 +142,17 @@ class LedgerTest < TunerTest
     assert_operator read.entries.size, :<, 400
   end
 
+  test "threads that each have a name of their own leave room for endpoints, and count together" do
+    numbers = Array.new(500) { |i| Clock.entry(PumaTuner::Probe::Ledger::KIND_NUMBERS[:thread], "import #{i}") }
+    Clock.entry(REQUEST, "GET /late")
+    names = read.entries.keys.filter_map { |kind, name| name if kind == :thread }
+    assert_includes names, "import 0"
+    assert_equal 1, names.count("(other)")
+    assert_operator names.size, :<=, 64
+    assert_equal 1, numbers.tally.values.count { |times| times > 400 }
+    assert read.entries.key?([:request, "GET /late"])
+  end
+
   test "a name longer than its place is cut, and stays valid text" do
     Clock.entry(REQUEST, "é" * 100)
     name = read.entries.keys.map(&:last).find { |each| each.start_with?("é") }

@@ -10,7 +10,7 @@ Puma::Plugin.create do
   def config(_dsl)
     PumaTuner::Probe.start(way_in: "plugin", directory: ENV["PUMA_TUNER_DIRECTORY"],
       console: {interval_s: PumaTuner::Probe::Console.interval_s, out: $stdout},
-      locks: ENV.key?("PUMA_TUNER_LOCKS"),
+      locks: ENV["PUMA_TUNER_LOCKS"] == "1",
       resize: PumaTuner::Probe::Resize::Allowed.of(trial: PumaTuner::Probe.trial_wanted?,
         tune: PumaTuner::Probe.tune_wanted))
   end

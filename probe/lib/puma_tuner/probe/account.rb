@@ -76,7 +76,7 @@ module PumaTuner
         sampled = endpoints.any? { |endpoint| endpoint.traces.size < endpoint.requests_count }
         [
           (Unknown.of(:traces, :sampled, most_count: PLACES_COUNT[:traces]) if sampled && !why_not),
-          no_place(:threads, &:unobserved_threads_count), no_place(:names, &:unnamed_count),
+          cut_traces, no_place(:threads, &:unobserved_threads_count), no_place(:names, &:unnamed_count),
           no_place(:locks, &:unplaced_locks_count),
           (Unknown.of(:locks, :not_watched) unless why_not || newest.any?(&:locks)),
           (Unknown.of(:parts, :no_extension, detail: why_not) if why_not),
@@ -95,6 +95,14 @@ module PumaTuner
       private
 
       def newest = @after.values
+
+      def cut_traces
+        works = endpoints + jobs
+        cut_count = works.sum(&:cut_traces_count)
+        return unless cut_count.positive?
+        Unknown.of(:steps, :cut, cut_count:, traces_count: works.sum { |one| one.traces.size },
+          most_count: Ledger::STEPS_MAX)
+      end
 
       def no_place(field)
         missed_count = newest.sum { |ledger| yield(ledger).to_i }
@@ -142,12 +150,13 @@ module PumaTuner
         counts = Parts::COUNTS.zip(entry.counts).to_h
         distributions = Parts::DISTRIBUTIONS.zip(entry.histograms).to_h
         latency = distributions.delete(:wall)
+        traces = traces_of(entry)
         EndpointObservation.new(name: entry.name, requests_count: counts[:all], unaccounted_count: counts[:unaccounted],
           budget: budget_of(entry, counts), latency:, p50_ns: latency.quantile_ns(0.5),
           p99_ns: latency.quantile_ns(0.99),
           distributions: distributions.compact.map { |part, histogram| Distribution.new(part: part.to_s, histogram:) },
           slices_count: counts[:slices], long_holds_count: counts[:long_holds], blame: blame_of(entry),
-          traces: traces_of(entry))
+          traces: traces.map(&:first), cut_traces_count: traces.count(&:last))
       end
 
       # No queue of jobs is known to us, and without a proxy's stamp no time before Puma is.
@@ -164,11 +173,15 @@ module PumaTuner
         blames.sort_by { |blame| -blame.wait_ns }
       end
 
+      # @return [Array<Array(Trace, Boolean)>] each with whether it is full
       def traces_of(entry)
         kept = kept(@after.values.flat_map do |ledger|
           ledger.traces.fetch([entry.kind, entry.name], []).map { |trace| [trace, ledger.locks] }
         end)
-        kept.map { |trace, locks| locks ? trace.with(steps: renumbered(trace.steps, locks)) : trace }
+        kept.map do |trace, locks|
+          full = trace.steps.size / 2 >= Ledger::STEPS_MAX
+          [locks ? trace.with(steps: renumbered(trace.steps, locks)) : trace, full]
+        end
       end
 
       # @return [Array] of them as many as one endpoint may have, of all processes alike

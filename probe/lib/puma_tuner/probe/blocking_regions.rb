@@ -73,6 +73,20 @@ module PumaTuner
         end
       end
 
+      # @return [Integer, nil] connections of the smallest of Active Record's pools, as a thread that finds none waits;
+      #   nil where there is no pool, or it can't be told
+      def active_record_connections_count
+        handler = loaded("ActiveRecord::Base")&.connection_handler or return
+        pools = begin
+          handler.connection_pool_list(:all)
+        rescue ArgumentError, NoMethodError # Rails before 7.1
+          handler.connection_pools
+        end
+        pools.filter_map { |pool| pool.respond_to?(:max_connections) ? pool.max_connections : pool.size }.min
+      rescue # a class of the app's own of that name, or a version that is not known
+        nil
+      end
+
       def place(kind) = Parts::CODES.fetch(kind)
 
       # @yieldparam constant [Module] a class, or the singleton class of what is named with a dot

@@ -6,8 +6,19 @@ module PumaTuner
     # are recommended: by the forecast that a process beside the server makes (Forecasting), and while there is none, by
     # the rule of thumb, which it says.
     class Console
+      # Seconds between two prints, where neither the app nor its environment says.
+      INTERVAL_S = 10.0
+
+      # A server starts whatever the variable holds.
+      #
       # @return [Float] seconds between two prints, where the app does not say
-      def self.interval_s = Float(ENV.fetch("PUMA_TUNER_INTERVAL_S", "10"))
+      def self.interval_s
+        text = ENV["PUMA_TUNER_INTERVAL_S"] or return INTERVAL_S
+        interval_s = Float(text, exception: false)
+        return interval_s if interval_s&.positive? && interval_s.finite?
+        Probe.say("PUMA_TUNER_INTERVAL_S=#{text} is no number of seconds above 0; #{INTERVAL_S.round} are taken")
+        INTERVAL_S
+      end
 
       # @param ledger_path [String] of this process
       # @param worker_index [Integer, nil] nil in single mode
@@ -67,11 +78,18 @@ module PumaTuner
         settings = forecast&.settings
         if settings
           return [ThreadLine.recommendation(settings.threads_count, workers_count: settings.workers_count,
-            today_workers_count: Topology.parse(forecast.today).workers_count), ThreadLine.forecast(forecast)]
+            today_workers_count: Topology.parse(forecast.today).workers_count), ThreadLine.forecast(forecast),
+            *few_places(settings.threads_count)]
         end
         return ThreadLine.pool_first if forecast&.pool_first?
         threads_count = RuleOfThumb.threads_count(cpu_ratio(total))
-        [ThreadLine.recommendation(threads_count), *(ThreadLine.no_forecast(forecast) if threads_count)]
+        [ThreadLine.recommendation(threads_count), *(ThreadLine.no_forecast(forecast) if threads_count),
+          *few_places(threads_count)]
+      end
+
+      # No lock needs to be watched for that: this process has the pool.
+      def few_places(threads_count)
+        ThreadLine.few_places(threads_count, BlockingRegions.active_record_connections_count)
       end
 
       # Returns the share of CPU in an undisturbed request: without waiting for the GVL, for a core, or for locks.

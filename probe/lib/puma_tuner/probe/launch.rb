@@ -54,8 +54,9 @@ module PumaTuner
         def bind_to_core(index)
           program = ENV[AFFINITY] or return
           core = @cores[index % @cores.size]
-          # It also binds the threads that the process has already; those to come inherit it.
-          system(program, "--all-tasks", "--cpu-list", "--pid", core.to_s, Process.pid.to_s, out: File::NULL) or
+          # It also binds the threads that the process has already; those to come inherit it. BusyBox knows
+          # short options alone.
+          system(program, "-a", "-c", "-p", core.to_s, Process.pid.to_s, out: File::NULL) or
             Probe.say("this process could not be bound to core #{core}")
         end
 

@@ -33,6 +33,9 @@ module PumaTuner
       KINDS = [nil, *names.call(:kinds)].freeze
       KIND_NUMBERS = KINDS.each_with_index.to_h.compact.freeze
 
+      # So many steps a trace has room for; what a request does afterwards adds to the last ones of the same kind.
+      STEPS_MAX = LAYOUT.empty? ? 0 : (LAYOUT[:trace_bytes] - LAYOUT[:steps_offset]) / 8
+
       # An entry being written is looked at again, so often: a process may have been killed in the middle of one.
       TRIES_MAX = 100
 
@@ -299,9 +302,6 @@ module PumaTuner
         # Kinds by their numbers.
         KINDS_OF_STEPS = Parts::CODES.invert.freeze
         private_constant :KINDS_OF_STEPS
-
-        STEPS_MAX = LAYOUT.empty? ? 0 : (LAYOUT[:trace_bytes] - LAYOUT[:steps_offset]) / 8
-        private_constant :STEPS_MAX
 
         def steps_in(bytes, count)
           raise RangeError, "#{count} steps" if count > STEPS_MAX

@@ -44,12 +44,17 @@ module PumaTuner
     # slices_count: times a time slice ended in them; long_holds_count: times they held the GVL for 10 ms or more
     # blame: for their gvl_wait_ns, longest first
     # queries: Hash, how many Active Record made in them, by the name it gives ("Comment Load"); empty: nobody counted
+    # cut_traces_count: of the traces, those that are full (Ledger::STEPS_MAX): what the request did afterwards is in
+    #   their last steps of the same kind, so that sums are true and the order is not; nil: nobody counted
     EndpointObservation = Document.define(:name, :requests_count, :unaccounted_count, :budget, :latency, :p50_ns,
-      :p99_ns, :distributions, :slices_count, :long_holds_count, :blame, :traces, :queries, added: %i[queries],
+      :p99_ns, :distributions, :slices_count, :long_holds_count, :blame, :traces, :queries, :cut_traces_count,
+      added: %i[queries cut_traces_count],
       nested: {
         budget: Budget, latency: Probe::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]
       }, renamed: {unaccounted_count: "unclosed_count"}) do
-      def initialize(queries: nil, **fields) = super(queries: queries || {}.freeze, **fields)
+      def initialize(queries: nil, cut_traces_count: nil, **fields)
+        super(queries: queries || {}.freeze, cut_traces_count:, **fields)
+      end
     end
 
     # One thread over the window. `worker_index` is nil in single mode, and for threads of several processes together;

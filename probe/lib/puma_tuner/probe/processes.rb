@@ -113,7 +113,24 @@ module PumaTuner
       # @param pid [Integer, String]
       # @return [Array<Integer>] numbers of the cores that the process may use; empty where the kernel does not tell
       def allowed_cores(pid = "self")
-        read("/proc/#{pid}/status")[/^Cpus_allowed_list:\s*(\S+)/, 1].to_s.split(",").flat_map do |part|
+        online_among(read("/proc/#{pid}/status")[/^Cpus_allowed_list:\s*(\S+)/, 1],
+          read("/sys/devices/system/cpu/online"))
+      end
+
+      # A virtual machine that could be given more cores has those among the allowed ones, too (psutil's issue 956). A
+      # container may number its own anew, so that none is left.
+      #
+      # @param allowed [String, nil] list of cores, as the kernel has it: "0-3,8"
+      # @param online [String] the same of those that there are; empty where nobody tells
+      # @return [Array<Integer>]
+      def online_among(allowed, online)
+        allowed = cores_in(allowed)
+        there = allowed & cores_in(online)
+        there.empty? ? allowed : there
+      end
+
+      def cores_in(list)
+        list.to_s.split(",").flat_map do |part|
           first, last = part.split("-").map(&:to_i)
           (first..(last || first)).to_a
         end

@@ -12,7 +12,7 @@ module PumaTuner
         [name, name.split("_").map(&:capitalize).join.to_sym]
       }.freeze
 
-      CONSTANTS.each { |file, constant| autoload constant, "puma_tuner/probe/profilers/#{file}" }
+      CONSTANTS.each { |file, constant| autoload constant, "#{__dir__}/profilers/#{file}" }
 
       # @param name [String] such as "vernier"
       # @return [Class] which alone is loaded, as a server needs no other

@@ -19,6 +19,7 @@ module PumaTuner
 
       @waiting = {}
       @server_tasks = []
+      @worker_tasks = []
       @master_tasks = {check: [], stop: []}
 
       class << self
@@ -72,6 +73,11 @@ module PumaTuner
             runs_already(server, task) if running
           end
         end
+
+        # Calls the block in each worker of a cluster before its boot hooks, which puma.rb may have. Workers that began
+        # before the probe are left out.
+        # @return [void]
+        def on_worker_start(&task) = @worker_tasks << task
 
         # Calls the block in a cluster's master when it looks after its workers, again and again.
         # @return [void]
@@ -136,9 +142,13 @@ module PumaTuner
           options[:workers]&.to_i if options.respond_to?(:[])
         end
 
-        # @param server [::Puma::Server, nil]
+        # @param server [::Puma::Server, nil] nil: the worker knows, too, where its first work is a job
         # @return [Integer, nil] pool threads that it may have; nil where that can't be told
-        def threads_count(server) = (server.max_threads if server.respond_to?(:max_threads))
+        def threads_count(server)
+          return server.max_threads if server.respond_to?(:max_threads)
+          options = @cluster_worker&.instance_variable_get(:@options)
+          options[:max_threads]&.to_i if options.respond_to?(:[])
+        end
 
         # Counts the responses of this process that tell of an error of the server's. For servers that may be resized,
         # as on the way of each request it costs a comparison.
@@ -175,6 +185,7 @@ module PumaTuner
         def worker_starts(worker)
           @cluster_worker = worker
           @worker = [worker.index, worker.master] if worker.respond_to?(:index) && worker.respond_to?(:master)
+          @worker_tasks.each(&:call)
         end
 
         # @api private

@@ -221,7 +221,8 @@ module PumaTuner
           format: FORMAT, pid: Process.pid, worker_index: @worker_index, told_at_ns: Clock.now_ns,
           least: @allowed.range.min, most: @allowed.range.max, automatic: @allowed.automatic,
           configured: @configured, threads:, why_not:, errors_count: Puma.errors_count,
-          connections_count:, pool: (PoolSize.read(@server) unless @why_never)
+          connections_count: BlockingRegions.active_record_connections_count,
+          pool: (PoolSize.read(@server) unless @why_never)
         }))
         @told_why_not, @untold = why_not, false
       rescue SystemCallError
@@ -235,18 +236,6 @@ module PumaTuner
         File.unlink(@path)
       rescue SystemCallError
         nil # it is not there, or the place is read-only
-      end
-
-      # @return [Integer, nil] connections of the smallest of Active Record's pools, as a thread that finds none waits
-      def connections_count
-        return if !defined?(::ActiveRecord) || ::ActiveRecord.autoload?(:Base) || !::ActiveRecord.const_defined?(:Base)
-        handler = ::ActiveRecord::Base.connection_handler
-        pools = begin
-          handler.connection_pool_list(:all)
-        rescue ArgumentError, NoMethodError # Rails before 7.1
-          handler.connection_pools
-        end
-        pools.filter_map { |pool| pool.respond_to?(:max_connections) ? pool.max_connections : pool.size }.min
       end
 
       # Of processes that have ended without folding their ledgers, a state each would stay behind.
