@@ -51,8 +51,8 @@ module PumaTuner
       [sweep, list.with(constraints:, sizing:)]
     end
 
-    # All of rules/. A new one takes three files of one name and changes none: the rule in rules/, what it says in
-    # report/advice_words/, and its test.
+    # All of rules/. A new one takes a file in rules/, a table of its name in a file of report/advice_words/, and its
+    # test.
     module Rules
       PATHS = Dir["#{__dir__}/advise/rules/*.rb"].to_h do |path|
         [File.basename(path, ".rb").split("_").map(&:capitalize).join.to_sym, path]

@@ -27,6 +27,13 @@ class ConstraintsTest < TunerTest
     assert_equal [[nil, nil], ["container", 5.0]], [inside[8, elsewhere: true], inside[8, 5 << 30, elsewhere: true]]
   end
 
+  test "of a container's memory a margin is not for use, and what was asked for is taken at its word" do
+    container = Advise::Constraints.new.inside(facts(115 << 20))
+    assert_equal [115 << 20, 100 << 20], [container.max_memory_bytes, container.usable_bytes]
+    assert_equal [true, false], [100 << 20, (100 << 20) + 1].map { |memory_bytes| container.affords?(forecast("1x5", 100, memory_bytes:)) }
+    assert_equal [115 << 20, nil], [Advise::Constraints.new(max_memory_bytes: 115 << 20), Advise::Constraints.new].map(&:usable_bytes)
+  end
+
   test "they are told by who set them" do
     limited = Advise::Constraints.new(goals: [Goal.read("99% < 200ms")]).inside(facts(512 << 20))
     assert_equal "the container's memory limit of 512 MiB and 99% < 200 ms", limited.to_s

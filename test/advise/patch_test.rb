@@ -15,8 +15,8 @@ class AdvicePatchTest < TunerTest
   end
 
   # @param files [Hash{String => String}] of the app
-  def patch(files, *advice, command: "bundle exec puma", environment: {}, today: "1x5")
-    recorded = observation(topology: topology(today)).with(command:, fingerprint: environment.transform_keys { |name| [:env, name] })
+  def patch(files, *advice, command: "bundle exec puma", environment: {}, today: "1x5", min_threads_count: topology(today).threads_count)
+    recorded = observation(topology: topology(today)).with(command:, min_threads_count:, fingerprint: environment.transform_keys { |name| [:env, name] })
     Advise::Patch.new(advice, observation: recorded) { |path| files[path] }
   end
 
@@ -34,6 +34,16 @@ class AdvicePatchTest < TunerTest
   test "what is in force without a line is not written" do
     assert_empty patch({PUMA_RB => "port 3000\n"}, advice("topology", "workers 0\nthreads 5, 5")).changes
     assert_equal({PUMA_RB => "# puma_tuner advise: topology\nworkers 0\n"}, after(patch({}, advice("topology", "workers 0\nthreads 5, 5"), today: "2x5")))
+  end
+
+  test "a master above one worker, and threads that come when needed, are left where no other setting is advised" do
+    recorded = ->(source, *lines) { after(patch({PUMA_RB => source}, advice("topology", lines.join("\n")), min_threads_count: 1)) }
+    ["workers 1\nthreads 1, 5\n", "workers ENV.fetch(\"WEB_CONCURRENCY\", 1)\nthreads 1, 5\n", "workers 0\nthreads 5, 5\n"].each do |source|
+      assert_empty recorded.call(source, "workers 0", "threads 5, 5")
+    end
+    assert_equal({PUMA_RB => "workers 1\nthreads 3, 3\n"}, recorded.call("workers 1\nthreads 1, 5\n", "workers 0", "threads 3, 3"))
+    assert_equal({PUMA_RB => "workers 2\nthreads 1, 5\n"}, recorded.call("workers 1\nthreads 1, 5\n", "workers 2", "threads 5, 5"))
+    assert_equal({PUMA_RB => "workers 0\nthreads 5, 5\n"}, recorded.call("workers 3\nthreads 2, 8\n", "workers 0", "threads 5, 5"))
   end
 
   test "settings that code computes go into a file that is loaded last" do
@@ -70,6 +80,13 @@ class AdvicePatchTest < TunerTest
     assert_equal({"RAILS_MAX_THREADS" => "RAILS_MAX_THREADS=2"}, found.environment)
     assert_equal [:variable_first], kinds(found)
     assert_empty patch(files, advice("topology", "threads 2, 2")).environment
+  end
+
+  test "each variable on the way to the number has to be changed where it was set, or Puma finds more threads at least than at most" do
+    files = {PUMA_RB => "max = ENV.fetch(\"RAILS_MAX_THREADS\") { 5 }\nmin = ENV.fetch(\"RAILS_MIN_THREADS\") { max }\nthreads min, max\n"}
+    found = patch(files, advice("topology", "threads 3, 3"), environment: {"RAILS_MIN_THREADS" => "5"})
+    assert_equal({"RAILS_MIN_THREADS" => "RAILS_MIN_THREADS=3"}, found.environment)
+    assert_equal %w[RAILS_MIN_THREADS RAILS_MAX_THREADS].sort, found.notes.map { |note| note.facts["name"] }.sort
   end
 
   test "lines of the environment and of other places are told, and written nowhere" do

@@ -46,6 +46,26 @@ class PumaFileTest < TunerTest
       threads min, max
     RUBY
     assert_equal %(max = ENV.fetch("RAILS_MAX_THREADS") { 4 }), changed(older, "threads 4, 4")
+    assert_equal({"RAILS_MIN_THREADS" => "4", "RAILS_MAX_THREADS" => "4"}, with(older, "threads 4, 4").variables)
+    assert_equal({"A" => "4", "B" => "4", "C" => "4"}, with(%(threads ENV.fetch("A", ENV["B"] || ENV.fetch("C", 5))\n), "threads 4, 4").variables)
+  end
+
+  test "one variable is not given two numbers" do
+    source = %(threads ENV.fetch("N", 2)\nworkers ENV.fetch("N", 2)\n)
+    edited = with(source, "workers 3\nthreads 4, 4")
+    assert_equal [source.sub("workers ENV.fetch(\"N\", 2)", "workers ENV.fetch(\"N\", 3)"), ["threads 4, 4"], {"N" => "3"}], [edited.source, edited.left, edited.variables]
+    assert_empty with(source, "workers 3\nthreads 3, 3").left
+  end
+
+  test "a plugin's setting is one also where it is asked for whether Puma knows it" do
+    line = "solid_queue_mode :fork if respond_to?(:solid_queue_mode)"
+    assert_equal "solid_queue_mode :fork", changed("plugin :solid_queue\nsolid_queue_mode :async\n", line)
+    assert_equal line, changed("plugin :solid_queue\n#{line.sub(":fork", ":async")}\n", line)
+    hanging = "if ENV[\"JOBS\"]\n  plugin :solid_queue\n  solid_queue_mode :async\nend\n"
+    assert_equal [hanging, [line]], with(hanging, line).then { |edited| [edited.source, edited.left] }
+    assert_equal ["solid_queue_mode :async if ENV[\"JOBS\"]\n", [line]], with("solid_queue_mode :async if ENV[\"JOBS\"]\n", line).then { |edited| [edited.source, edited.left] }
+    added = with("", line).source
+    assert_equal ["# advised\n#{line}\n", added], [added, with(added, line).source]
   end
 
   test "what code computes is left as it is, and told" do
@@ -53,6 +73,9 @@ class PumaFileTest < TunerTest
       "n = 2\nworkers n\nworker_timeout n\n", "n = 2\nn += 1\nworkers n\n"].each do |source|
       edited = with(source, "workers 4")
       assert_equal [source, ["workers 4"]], [edited.source, edited.left]
+    end
+    ["n = 5\npool = n\nENV[\"DB_POOL\"] = pool.to_s\nthreads n, n\n", "n = 5\nm = n\nport m\nthreads n, n\n"].each do |source|
+      assert_equal [source, ["threads 4, 4"]], with(source, "threads 4, 4").then { |edited| [edited.source, edited.left] }
     end
     one_number = "n = 3\nthreads n, n\n"
     assert_equal [one_number, ["threads 1, 3"]], with(one_number, "threads 1, 3").then { |edited| [edited.source, edited.left] }
@@ -66,6 +89,9 @@ class PumaFileTest < TunerTest
     assert_equal "workers 1\n\n# advised\nthreads 2, 2\n__END__\nthreads 5, 5\n", with("workers 1\n__END__\nthreads 5, 5\n", "threads 2, 2").source
     assert_equal "workers 1\n\n# advised\nthreads 2, 2\n", with("workers 1", "threads 2, 2").source
     assert_equal "# advised\nthreads 2, 2\n", with("", "threads 2, 2").source
+    windows = RAILS.gsub("\n", "\r\n")
+    assert_equal edited.source.gsub("\n", "\r\n"), with(windows, "workers 2\n#{hook}").source
+    assert_equal edited.source.gsub("\n", "\r\n"), with(with(windows, "workers 2\n#{hook}").source, "workers 2\n#{hook}").source
   end
 
   test "names in comments, texts and of other receivers are no settings" do

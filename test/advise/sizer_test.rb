@@ -61,6 +61,8 @@ class SizerTest < TunerTest
     assert_equal 300 << 20, found.spare.memory_bytes
     assert_nil sizing("1x1", "2x1", arrivals: Model::Arrivals.open(120)).spare
     assert_nil sizing("1x1", "2x1", "3x1", arrivals: Model::Arrivals.open(120), max_memory_bytes: 250 << 20).spare
+    container = ->(limit_mib) { sizing("1x1", "2x1", "3x1", arrivals: Model::Arrivals.open(120), max_memory_bytes: limit_mib << 20, memory_limited_by: "container").spare&.topology }
+    assert_equal [nil, topology("3x1")], [344, 345].map(&container)
   end
 
   test "a load that no setting bears alone is shared by as many machines as it needs, and advice is about one's share" do
@@ -76,6 +78,8 @@ class SizerTest < TunerTest
     assert_equal 14, sizing("1x1", arrivals: Model::Arrivals.open(1_000), db_connections_count: 14).machines_count
     none = sizing("1x1", arrivals: Model::Arrivals.open(1_000), db_connections_count: 13)
     assert_nil none.machines_count
+    borne = ->(limit_mib) { sizing("1x1", arrivals: Model::Arrivals.open(1_000), max_memory_bytes: limit_mib << 20, memory_limited_by: "container").machines_count }
+    assert_equal [14, nil], [100, 99].map(&borne), "today's setting, which takes 100 MiB, needs no margin"
   end
 
   test "a goal that nothing meets is told with what comes nearest, and by how much it misses" do

@@ -155,11 +155,11 @@ module PumaTuner
       end
 
       # @return [Array<Predict::Forecast>] those that meet the constraints
-      def allowed = @allowed ||= cells.select { |cell| constraints.met_by?(cell, memory_bytes: most_bytes(cell)) }
+      def allowed = @allowed ||= cells.select { |cell| constraints.met_by?(cell, memory_bytes: counted_bytes(cell)) }
 
       # @return [Array<Predict::Forecast>] those that keep to the limits, whether or not they meet goals
       def affordable
-        @affordable ||= cells.select { |cell| constraints.affords?(cell, memory_bytes: most_bytes(cell)) }
+        @affordable ||= cells.select { |cell| constraints.affords?(cell, memory_bytes: counted_bytes(cell)) }
       end
 
       def stay? = !forecast.nil? && forecast.topology == @sweep.today
@@ -189,6 +189,15 @@ module PumaTuner
         return cell.memory_bytes if cell.memory_bytes
         return known_bytes.values.min if cell.topology.workers_count == 1
         known_bytes[1]&.*(cell.topology.workers_count + 1)
+      end
+
+      # What a limit is held against. What takes no more than today's setting, which a container bears, needs no margin.
+      #
+      # @return [Integer, nil]
+      def counted_bytes(cell)
+        bytes, borne_bytes = most_bytes(cell), most_bytes(today)
+        return bytes unless bytes && borne_bytes && @constraints.of_container?
+        borne_bytes.between?(bytes, @constraints.max_memory_bytes) ? 0 : bytes
       end
 
       private

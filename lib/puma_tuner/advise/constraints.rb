@@ -15,6 +15,11 @@ module PumaTuner
       const_set(:REST_OF_MACHINE, [[4 << 30, 0.25], [4 << 30, 0.2], [8 << 30, 0.1], [112 << 30, 0.06],
         [Float::INFINITY, 0.02]].freeze)
 
+      # Of what is taken, that must be free below a container's limit: beyond that the kernel kills processes, memory
+      # grows after a recording, and what the kernel keeps for a container (its sockets, say) counts, too. It is what
+      # Kubernetes' Vertical Pod Autoscaler adds to the use that it saw (--recommendation-margin-fraction).
+      const_set(:CONTAINER_MARGIN_RATIO, 0.15)
+
       # Older files have one limit to the latency.
       def self.from_document(fields)
         limit_ns = fields["max_p99_ns"] or return super
@@ -37,6 +42,11 @@ module PumaTuner
         limited_by ? with(max_memory_bytes: bytes, memory_limited_by: limited_by) : self
       end
 
+      # @return [Integer, nil] what may be taken of max_memory_bytes
+      def usable_bytes
+        of_container? ? (max_memory_bytes / (1 + self.class::CONTAINER_MARGIN_RATIO)).floor : max_memory_bytes
+      end
+
       # @param machines_count [Integer]
       # @return [Constraints] of each of so many machines, which share a database
       def of_each(machines_count)
@@ -48,7 +58,7 @@ module PumaTuner
       #   unknown, it does not respect a limit: nobody could promise it
       # @return [Boolean] whether it takes no more than it may
       def affords?(forecast, memory_bytes: forecast.memory_bytes)
-        within?(memory_bytes, max_memory_bytes) && within?(forecast.topology.slots_count, db_connections_count)
+        within?(memory_bytes, usable_bytes) && within?(forecast.topology.slots_count, db_connections_count)
       end
 
       # @param forecast [Predict::Forecast]

@@ -105,14 +105,24 @@ module PumaTuner
         @words = []
       end
 
-      # It was recorded so, and no number of the file says otherwise: by Puma's default, say, or under a condition.
+      # It was recorded so, and no number of the file says otherwise: by Puma's default, say, or under a condition. One
+      # worker with a master above it is as much as a single process, and threads that come when they are needed are as
+      # many.
       def in_force?(wanted)
+        recorded = recorded(wanted.name)
+        file = PumaFile.new(@source)
+        recorded.include?(wanted.text) && recorded.any? { |line| file.changes_count(line).to_i.zero? }
+      end
+
+      # @return [Array<String>] lines that come to what was recorded
+      def recorded(setting)
         topology = @observation.topology
-        recorded = case wanted.name
+        most = topology.threads_count
+        case setting
         when :workers then ["workers #{topology.workers_count}", *("workers 0" if topology.workers_count == 1)]
-        when :threads then ["threads #{@observation.min_threads_count}, #{topology.threads_count}"]
+        when :threads then [@observation.min_threads_count, most].map { |least| "threads #{least}, #{most}" }
+        else []
         end
-        recorded.to_a.include?(wanted.text) && !PumaFile.new(@source).sets?(wanted)
       end
 
       def include_left

@@ -18,8 +18,8 @@ module PumaTuner
       # One line or more of advice. name: of a setting, nil of other code; arguments: its nodes
       Wanted = Data.define(:name, :arguments, :text)
 
-      # A number in the file. location: a Prism::Location; variable: of the environment that goes before it, or nil
-      Place = Data.define(:location, :text, :variable)
+      # A number in the file. location: a Prism::Location; variables: of the environment that go before it
+      Place = Data.define(:location, :text, :variables)
       private_constant :Place
 
       # @param source [String]
@@ -53,17 +53,17 @@ module PumaTuner
       # @return [Array<Wanted>] this text as lines that are wanted in another
       def wanted
         statements.chunk_while { |one, other| !setting_of(one) && !setting_of(other) }.map do |group|
-          name = setting_of(group.first)
+          call = call_of(group.first)
           text = lines_of(group.first.location.start_line, group.last.location.end_line)
-          Wanted.new(name:, arguments: name ? group.first.arguments&.arguments.to_a : [], text:)
+          Wanted.new(name: call&.name, arguments: call&.arguments&.arguments.to_a, text:)
         end
       end
 
-      # @param wanted [Wanted] a setting
-      # @return [Boolean] whether it is a number of this file
-      def sets?(wanted)
+      # @param line [String] a setting
+      # @return [Integer, nil] how many numbers of this file it changes; nil where none of them sets it
+      def changes_count(line)
         @variables = {}
-        !edits(wanted).nil?
+        edits(PumaFile.new(line).wanted.first)&.size
       end
 
       # @return [Array<String>] of each statement, whatever its white space
@@ -77,10 +77,16 @@ module PumaTuner
 
       def statements = @parsed.value.statements.body
 
-      def setting_of(node)
-        return unless node.is_a?(Prism::CallNode) && node.receiver.nil? && node.block.nil?
-        node.name if SETTINGS.include?(node.name)
+      def setting_of(node) = call_of(node)&.name
+
+      # @return [Prism::CallNode, nil] of a setting, which may be a plugin's: `x :y if respond_to?(:x)`
+      def call_of(node)
+        call = node.is_a?(Prism::IfNode) ? node.statements&.body&.first : node
+        return unless call.is_a?(Prism::CallNode) && call.receiver.nil? && call.block.nil?
+        call if SETTINGS.include?(call.name) && (call == node || node.slice == guarded(call))
       end
+
+      def guarded(call) = "#{call.slice} if respond_to?(:#{call.name})"
 
       def lines_of(first, last) = @source.lines[first - 1..last - 1].join.chomp
 
@@ -101,14 +107,14 @@ module PumaTuner
       # @return [Array<Edit>, nil] nil where several calls decide, or an argument is nothing that can be changed
       def edits(wanted)
         call, *others = calls(wanted.name)
-        return unless call && others.empty? && statements.include?(call)
+        return unless call && others.empty? && statements.any? { |node| call_of(node) == call }
         given = call.arguments&.arguments.to_a
         return switch(given.first) if wanted.arguments.empty?
         given *= wanted.arguments.size if given.size == 1
         places = given.map { |node| place(node) }
         return unless places.size == wanted.arguments.size && places.all?
         pairs = places.zip(wanted.arguments.map(&:slice)).uniq { |found, text| [found.location.start_offset, text] }
-        return if pairs.uniq { |found, _| found.location.start_offset }.size < pairs.size
+        return if pairs.uniq { |found, _| found.location.start_offset }.size < pairs.size || contradicting?(pairs)
         pairs.filter_map { |found, text| changed(found, text) }
       end
 
@@ -120,21 +126,28 @@ module PumaTuner
         end
       end
 
+      # One variable can't be both the number of workers and another one of threads.
+      def contradicting?(pairs)
+        pairs.any? { |found, text| found.variables.any? { |name| @variables.fetch(name, text) != text } }
+      end
+
       def changed(place, text)
-        @variables[place.variable] = text if place.variable
+        place.variables.each { |name| @variables[name] = text }
         Edit.new(place.location, text) unless place.text == text
       end
 
-      # @return [Place, nil] of the number that an expression comes to where nothing of the environment goes before it
-      def place(node, variable = nil)
+      # @param variables [Array<String>] of the environment that go before the expression
+      # @return [Place, nil] of the number that it comes to where none of them is set
+      def place(node, variables = [])
         case node
-        when Prism::IntegerNode, Prism::SymbolNode then Place.new(node.location, node.slice, variable)
+        when Prism::IntegerNode, Prism::SymbolNode then Place.new(node.location, node.slice, variables)
         when Prism::StringNode
-          Place.new(node.content_loc, node.unescaped, variable) if node.unescaped.match?(/\A\d+\z/)
-        when Prism::LocalVariableReadNode then place_of_local(node.name, variable)
-        when Prism::OrNode then place(node.right, variable_of(node.left)) if variable_of(node.left)
-        when Prism::ParenthesesNode, Prism::StatementsNode, Prism::BlockNode then place(only(node), variable)
-        when Prism::CallNode then place_in_call(node, variable)
+          Place.new(node.content_loc, node.unescaped, variables) if node.unescaped.match?(/\A\d+\z/)
+        when Prism::LocalVariableReadNode then place_of_local(node.name, variables)
+        when Prism::OrNode
+          variable_of(node.left)&.then { |name| place(node.right, [*variables, name]) }
+        when Prism::ParenthesesNode, Prism::StatementsNode, Prism::BlockNode then place(only(node), variables)
+        when Prism::CallNode then place_in_call(node, variables)
         end
       end
 
@@ -144,12 +157,12 @@ module PumaTuner
       end
 
       # `ENV.fetch("NAME", 3)`, `ENV.fetch("NAME") { 3 }`, and conversions around any of them.
-      def place_in_call(node, variable)
+      def place_in_call(node, variables)
         arguments = node.arguments&.arguments.to_a
         if node.name == :fetch && env?(node.receiver) && arguments.first.is_a?(Prism::StringNode)
-          place(arguments[1] || node.block, arguments.first.unescaped)
-        elsif node.name == :to_i && arguments.empty? then place(node.receiver, variable)
-        elsif node.name == :Integer && node.receiver.nil? && arguments.one? then place(arguments.first, variable)
+          place(arguments[1] || node.block, [*variables, arguments.first.unescaped])
+        elsif node.name == :to_i && arguments.empty? then place(node.receiver, variables)
+        elsif node.name == :Integer && node.receiver.nil? && arguments.one? then place(arguments.first, variables)
         end
       end
 
@@ -163,17 +176,21 @@ module PumaTuner
 
       # A variable that is set once, on the top level, and that only the number of threads is made of: what means
       # something else, too, must not be changed.
-      def place_of_local(name, variable)
+      def place_of_local(name, variables)
         writes = all(Prism::LocalVariableWriteNode).select { |node| node.name == name }
         return unless writes.one? && statements.include?(writes.first) && all_reads_known?(name)
         changes = all(Prism::LocalVariableOperatorWriteNode, Prism::LocalVariableOrWriteNode)
         return if changes.any? { |node| node.name == name }
-        place(writes.first.value, variable)
+        place(writes.first.value, variables)
       end
 
-      def all_reads_known?(name)
-        known = statements.select { |node| setting_of(node) == :threads || node.is_a?(Prism::LocalVariableWriteNode) }
-        reads(name, statements) == reads(name, known)
+      # Also of the variables that it goes into, each of which is set below it.
+      def all_reads_known?(name, among = statements)
+        known = among.each_with_index.select do |node, index|
+          next setting_of(node) == :threads unless node.is_a?(Prism::LocalVariableWriteNode)
+          reads(name, [node]).zero? || all_reads_known?(node.name, among.drop(index + 1))
+        end
+        reads(name, among) == reads(name, known.map(&:first))
       end
 
       def reads(name, nodes)
@@ -190,9 +207,10 @@ module PumaTuner
         bytes = @source.b
         at = @parsed.data_loc&.start_offset || bytes.bytesize
         if added.any?
-          gap = (at.zero? || bytes[0...at].end_with?("\n\n")) ? "" : "\n"
+          gap = (at.zero? || bytes[0...at].match?(/\n\r?\n\z/)) ? "" : "\n"
           gap = "\n#{gap}" unless at.zero? || bytes[0...at].end_with?("\n")
-          bytes.insert(at, "#{gap}# #{comment}\n#{added.join("\n")}\n".b)
+          text = "#{gap}# #{comment}\n#{added.join("\n")}\n"
+          bytes.insert(at, (bytes.include?("\r\n") ? text.gsub("\n", "\r\n") : text).b)
         end
         edits.uniq.sort_by { |edit| -edit.location.start_offset }.each do |edit|
           bytes[edit.location.start_offset...edit.location.end_offset] = edit.text.b

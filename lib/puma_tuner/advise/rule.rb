@@ -4,7 +4,7 @@ module PumaTuner
   module Advise
     # Base of the rules. One rule to a file in rules/: above the class its evidence, threshold and the threshold's
     # source, predicted effect, cost and undo; PRIORITY is its place among all advice, the higher coming first. What it
-    # says stands in report/advice_words/ under the same name, beside it is a test of the same name, and
+    # says is a table of its name in a file of report/advice_words/, its test has its name, too, and
     # docs/reference/advice.md has a section of each.
     class Rule
       # Of lines to set, where they go.

@@ -51,7 +51,7 @@ module PumaTuner
           rate_per_s = capacity(cell, cell.scenario.arrivals.rate_per_s / least[cell]).rate_per_s or next
           count = machines(cell, rate_per_s)
           found = [total(choice, cell, count), count]
-          next unless choice.constraints.of_each(count).affords?(cell, memory_bytes: choice.most_bytes(cell))
+          next unless choice.constraints.of_each(count).affords?(cell, memory_bytes: choice.counted_bytes(cell))
           best = found if best.nil? || (found <=> best) < 0
         end
         best&.last

@@ -47,6 +47,26 @@ class GcRuleTest < TunerTest
     assert_equal "the lines gone, and a restart", advice.undo
   end
 
+  # @param per_s [Numeric] requests that two workers of one thread serve, which each keep it busy for 10 ms
+  def of_one_thread(per_s, **)
+    ask(Advise::Rules::Gc, of: workload(endpoints: [endpoint_demand(demand([10], gc_ms: 2))]), observation: in_force(cluster(2), **), today: forecast("2x1", per_s)).first
+  end
+
+  test "full collections wait for idle moments only where there are some" do
+    [50, 100].each do |per_s|
+      assert_match(/^out_of_band \{ GC.start/, of_one_thread(per_s).lines["config/puma.rb"])
+      assert_match(/until the worker is idle/, of_one_thread(per_s).change)
+    end
+    [101, 199].each do |per_s|
+      assert_equal "before_fork { Process.warmup }", of_one_thread(per_s).lines["config/puma.rb"]
+      refute_match(/idle/, of_one_thread(per_s).change)
+    end
+  end
+
+  test "what each worker loads by itself is not warmed up in their master" do
+    assert_empty of_one_thread(50, "puma preload_app": "false").lines
+  end
+
   test "without lines it is the settings that go back, and where nothing could be gained nothing is said" do
     alone = asked(workers_count: nil)
     assert_predicate alone, :remark?

@@ -17,6 +17,11 @@ class MallocRuleTest < TunerTest
     assert_equal({"environment" => "MALLOC_ARENA_MAX=2"}, advice.lines)
   end
 
+  test "a C library without arenas is told of none" do
+    refute_empty asked(220, ruby: "ruby 3.4.5 x86_64-linux")
+    ["x86_64-linux-musl", "arm64-darwin24"].each { |platform| assert_empty asked(220, ruby: "ruby 3.4.5 #{platform}") }
+  end
+
   test "where there is room, or no limit, or another allocator, or one thread, or it is set, nothing is said" do
     assert_empty asked(226)
     assert_empty asked(nil)

@@ -7,7 +7,9 @@ class MemoryGrowthRuleTest < TunerTest
   include Advising
 
   # Three workers and their master: 200 MiB shared, 400 MiB without.
-  def asked(limit_mib, observation: cluster(3)) = ask(Advise::Rules::MemoryGrowth, observation:, today: "3x3", constraints: {max_memory_bytes: limit_mib && limit_mib << 20})
+  def asked(limit_mib, observation: cluster(3), **constraints)
+    ask(Advise::Rules::MemoryGrowth, observation:, today: "3x3", constraints: {max_memory_bytes: limit_mib && limit_mib << 20, **constraints})
+  end
 
   test "workers that fit only while they share memory are told, with how many fit without" do
     advice = asked(310).first
@@ -23,6 +25,11 @@ class MemoryGrowthRuleTest < TunerTest
       assert_equal [{"config/puma.rb" => "workers 0"}, {"workers" => "0"}], [advice.lines, advice.factors]
       assert_match(/\Aa single process, which fits without sharing/, advice.change)
     end
+  end
+
+  test "in a container workers leave it some of its memory, and a single process may have it all" do
+    workers = ->(limit_mib) { asked(limit_mib, memory_limited_by: "container", observation: cluster(3, pss_bytes: 20 << 20)).first.factors["workers"] }
+    assert_equal %w[2 0 0], [345, 344, 100].map(&workers)
   end
 
   test "where nothing fits without sharing, nothing is said to" do

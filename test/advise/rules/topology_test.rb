@@ -106,7 +106,7 @@ class TopologyRuleTest < TunerTest
     cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 190, memory_bytes: 300 << 20), forecast("4x3", 240, memory_bytes: 600 << 20)]
     advice = told(Advise::Advisor.new(Advise::Constraints.new(**LIMITED)).call(workload, sweep(*cells).with(self_check: missing(0.3))).advice.first)
     assert_includes advice.change, "--topologies 1x5,2x3`"
-    assert_match(/\AKept to: the container's memory limit of 512 MiB; 2 of 3/, advice.evidence.last)
+    assert_match(/\AKept to: the container's memory limit of 512 MiB, 67 MiB of it left free; 2 of 3/, advice.evidence.last)
   end
 
   test "a smaller error is told first, and the advice stands" do
@@ -160,15 +160,21 @@ class TopologyRuleTest < TunerTest
   end
 
   test "a container's memory limit is kept, and told as such" do
-    cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 150, memory_bytes: 512 << 20), forecast("3x3", 200, memory_bytes: 513 << 20)]
+    cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 150, memory_bytes: 445 << 20), forecast("3x3", 200, memory_bytes: 446 << 20)]
     assert_equal topology("3x3"), advice(*cells).topology
     advice = advice(*cells, constraints: LIMITED)
     assert_equal topology("2x3"), advice.topology
-    assert_equal "Kept to: the container's memory limit of 512 MiB; 2 of 3 topologies meet it. `--memory` sets another limit.", advice.evidence.last
+    assert_equal "Kept to: the container's memory limit of 512 MiB, 67 MiB of it left free; 2 of 3 topologies meet it. `--memory` sets another limit.", advice.evidence.last
     assert_equal "Asked for: memory of at most 300 MiB; 2 of 3 topologies meet it, with processes that were not recorded taken to share nothing.",
       advice(cells.first, forecast("2x3", 150), forecast("3x3", 150), constraints: {max_memory_bytes: 300 << 20}).evidence.last
     assert_equal "Kept to: the container's memory limit of 512 MiB; 1 of 2 topologies meet it, as no more workers than today's: what they take is unknown. " \
       "`--memory` sets another limit.", advice(forecast("1x5", 100), forecast("2x3", 150), constraints: LIMITED).evidence.last
+  end
+
+  test "what a container bears today it is left, but it is filled no further" do
+    cells = [forecast("2x3", 100, memory_bytes: 500 << 20), forecast("2x5", 150, memory_bytes: 500 << 20), forecast("3x3", 200, memory_bytes: 501 << 20)]
+    assert_equal topology("2x5"), advice(*cells, constraints: LIMITED).topology
+    assert_equal topology("3x3"), advice(*cells, constraints: {max_memory_bytes: 512 << 20}).topology
   end
 
   test "where today's itself goes beyond the container's limit, the title says what it is left for" do

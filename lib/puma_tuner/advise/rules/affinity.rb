@@ -68,18 +68,23 @@ module PumaTuner
           end
         end
 
-        # Read in the master, as under fork_worker workers are forked from one that is bound. The same file may
-        # configure the app on its author's Mac, where none of this is there.
+        # Read in the master, as under fork_worker workers are forked from one that is bound. Cores that the machine
+        # could have are allowed, too (see Probe::Processes.online_among). The same file may configure the app on its
+        # author's Mac, where none of this is there. Alpine's taskset knows short options alone.
         def lines
           {PUMA_RB => <<~RUBY.chomp}
             if RUBY_PLATFORM.include?("linux")
-              allowed = File.read("/proc/self/status")[/^Cpus_allowed_list:\\s*(\\S+)/, 1].split(",").flat_map do |span|
-                first, last = span.split("-").map { |core| Integer(core) }
-                [*first..(last || first)]
-              end
+              lists = [File.read("/proc/self/status")[/^Cpus_allowed_list:\\s*(\\S+)/, 1],
+                File.read("/sys/devices/system/cpu/online")]
+              allowed = lists.map { |list|
+                list.split(",").flat_map do |span|
+                  first, last = span.split("-").map { |core| Integer(core) }
+                  [*first..(last || first)]
+                end
+              }.reduce(:&)
               #{@situation.boot_hook} do |index|
-                system("taskset", "--all-tasks", "--cpu-list", "--pid", allowed[index % allowed.size].to_s,
-                  Process.pid.to_s, out: File::NULL)
+                core = allowed[index % allowed.size]
+                system("taskset", "-a", "-c", "-p", core.to_s, Process.pid.to_s, out: File::NULL)
               end
             end
           RUBY

@@ -16,14 +16,22 @@ module PumaTuner
         # Of threads of our own, such as the console's, which the app can't move.
         OWN = "puma_tuner"
 
-        # By the beginning of a thread's name, or of the gem's: what to set. Puma's plugin of Solid Queue has threads in
-        # the serving process in its mode :async only.
-        KNOWN = {"solidqueue" => :solid_queue, "solidcable" => :cable, "actioncable" => :cable, "goodjob" => :jobs,
-                 "sidekiq" => :jobs}.freeze
+        # By the beginning of a thread's name: what to set.
+        KNOWN = {"actioncable" => :cable, "goodjob" => :jobs, "sidekiq" => :jobs}.freeze
+
+        # Solid Queue's processes, where its mode :async makes threads of them: named by what they do and a random
+        # number, "worker-8c1f…" (its processes/base.rb), of which the probe has each run of digits as "#".
+        SOLID_QUEUE = /\A(worker|dispatcher|scheduler|supervisor\(\w+\))-[\h#]{2,}\z/
+
+        # Its jobs run in a pool of concurrent-ruby without a name, as any other such pool's do.
+        NAMELESS_POOL = "worker-#"
+
+        # Puma knows it where the plugin is loaded, which often hangs on a variable.
+        FORK = "solid_queue_mode :fork if respond_to?(:solid_queue_mode)"
 
         def call
           workload.background.filter_map do |thread|
-            core_ratio = thread.burst_ns.fdiv(thread.burst_ns + thread.gap_ns)
+            core_ratio = [thread.cores, 1.0].min # they share one GVL
             advised(thread, core_ratio) if core_ratio >= LEAST_CORE_RATIO && !thread.name.start_with?(OWN)
           end
         end
@@ -51,13 +59,20 @@ module PumaTuner
         end
 
         def known(thread)
+          return :solid_queue if of_solid_queue?(thread.name)
           name = thread.name.downcase.delete("^a-z")
           KNOWN.find { |beginning, _| name.start_with?(beginning) }&.last
         end
 
-        def lines(thread)
-          (known(thread) == :solid_queue && @situation.gem("solid_queue")) ? {PUMA_RB => "solid_queue_mode :fork"} : {}
+        def of_solid_queue?(name)
+          return false unless @situation.gem("solid_queue")
+          name.match?(SOLID_QUEUE) || (name == NAMELESS_POOL && names.any?(SOLID_QUEUE))
         end
+
+        # Of all threads, also of those that do next to nothing.
+        def names = [*workload.background, *observation&.background].map(&:name)
+
+        def lines(thread) = (known(thread) == :solid_queue) ? {PUMA_RB => FORK} : {}
       end
     end
   end

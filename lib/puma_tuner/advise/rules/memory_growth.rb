@@ -18,7 +18,7 @@ module PumaTuner
           return [] unless limit_bytes && @situation.cluster? && all_known?
           return [] unless total(:pss_bytes) <= limit_bytes && total(:rss_bytes) > limit_bytes
           [remark(title: say(:sharing_ends), evidence: [say(:shared_today, pss_bytes: total(:pss_bytes),
-            rss_bytes: total(:rss_bytes), limit_bytes:)], **remedy(limit_bytes),
+            rss_bytes: total(:rss_bytes), limit_bytes:)], **remedy,
             undo: say(:workers_again, workers_count:))]
         end
 
@@ -26,8 +26,10 @@ module PumaTuner
 
         def workers_count = @situation.topology.workers_count
 
-        def remedy(limit_bytes)
-          count = workers_count.downto(1).find { |some| unshared_bytes(some) <= limit_bytes }
+        # Workers leave the margin that a container needs; the last process may have it all.
+        def remedy
+          count = workers_count.downto(2).find { |some| unshared_bytes(some) <= @constraints.usable_bytes }
+          count ||= (1 if unshared_bytes(1) <= @constraints.max_memory_bytes)
           unless count
             return {change: say(:none_unshared, unshared_bytes: unshared_bytes(1)), cost: say(:memory_or_work)}
           end

@@ -9,10 +9,17 @@ module PumaTuner
       # Evidence: what each process told of its machine code at the end; the limit, by Ruby's version and its flags.
       # Threshold: 85% of it (Probe::YjitLimit::ALARM_RATIO, as the exporter's alert). Effect: none, as nobody knows how
       # much is left to compile; `prove` measures it. Cost: that memory, in each worker. Undo: the old limit.
+      #
+      # Any --yjit-… makes YJIT compile from Ruby's boot on (ruby.c). Where it is the app that switches it on, as Rails
+      # does when all is loaded, --yjit-disable leaves it to that; beside --yjit it would leave YJIT off.
       class YjitMemory < Rule
         PRIORITY = 45
 
         FACTOR = 2
+
+        # Flags of Ruby that have a say in YJIT at boot, also --yjit-disable and --jit; and values of RUBY_YJIT_ENABLE.
+        AT_BOOT = /--(enable[-=]\S*)?y?jit\b/
+        SWITCHED_ON = %w[1 true yes].freeze
 
         def call
           fullest = counted.max or return []
@@ -43,7 +50,12 @@ module PumaTuner
 
         def flags
           name = Probe::YjitLimit.code_only?(**ruby) ? "exec-mem-size" : "mem-size"
-          "--yjit-#{name}=#{FACTOR * limit_bytes / Units::MIB}"
+          ["--yjit-#{name}=#{FACTOR * limit_bytes / Units::MIB}", *("--yjit-disable" unless at_boot?)].join(" ")
+        end
+
+        def at_boot?
+          "#{ruby[:options]} #{observation.command}".match?(AT_BOOT) ||
+            SWITCHED_ON.include?(@situation.setting(:env, "RUBY_YJIT_ENABLE"))
         end
       end
     end
