@@ -57,9 +57,14 @@ module PumaTuner
     # @param facts [Probe::MachineFacts]
     # @return [String] to be read by people
     def self.key_of(facts, ruby_version, puma_version)
+      "#{name_of(facts)}, Ruby #{ruby_version}, Puma #{puma_version}"
+    end
+
+    # @param facts [Probe::MachineFacts]
+    # @return [String] all that makes a machine another, to be read by people
+    def self.name_of(facts)
       [facts.cpu_model || "unknown CPU", Units.counted(facts.cores_count, "core"),
-        ("limited to #{facts.cpu_quota_cores.round(3)}" if facts.cpu_quota_cores), facts.kernel, "Ruby #{ruby_version}",
-        "Puma #{puma_version}"].compact.join(", ")
+        ("limited to #{facts.cpu_quota_cores.round(3)}" if facts.cpu_quota_cores), facts.kernel].compact.join(", ")
     end
   end
 end

@@ -15,14 +15,25 @@ module PumaTuner
     OTHER_REQUESTS_RATIO_MAX = 0.1
 
     # @param name [String] of the file
-    # @return [String] its path in the user's state folder
+    # @return [String, nil] its path in the user's state folder; nil for a user without a home
     def self.path(name)
-      state = ENV["XDG_STATE_HOME"].to_s
-      state = File.join(Dir.home, ".local", "state") if state.empty?
-      File.join(state, "puma_tuner", name)
+      user_folder("XDG_STATE_HOME", ".local/state")&.then { |folder| File.join(folder, "puma_tuner", name) }
     end
 
-    # @param path [String]
+    # Finds one of the user's folders by the XDG base directory specification, in which only an absolute path counts.
+    #
+    # @param variable [String] that may name it
+    # @param usual [String] below the user's home
+    # @return [String, nil] nil for a user without a home
+    def self.user_folder(variable, usual)
+      given = ENV[variable].to_s
+      return given if given.start_with?("/")
+      File.join(Dir.home, usual) if Dir.home.start_with?("/")
+    rescue ArgumentError
+      nil
+    end
+
+    # @param path [String, nil] nil: there is no place, so nothing is known and nothing kept
     # @param kept_count [Integer] entries of each app; older ones give way
     # @param say [#call] told what is wrong with the file
     # @param clock [#call] gives the time
@@ -69,6 +80,9 @@ module PumaTuner
 
     # Runs that end at the same time change it one after the other.
     def change
+      unless @path
+        return @say.call("nothing is remembered of this app, as neither XDG_STATE_HOME nor HOME names a folder")
+      end
       FileUtils.mkdir_p(File.dirname(@path))
       File.open("#{@path}.lock", File::RDWR | File::CREAT) do |file|
         file.flock(File::LOCK_EX)
@@ -95,7 +109,11 @@ module PumaTuner
 
     # @return [Hash{String => Hash}] "apps": entries, by app; "endpoints": names, by app; older files have none of these
     def read
-      fields = JSON.parse(AtomicFile.read(@path))
+      return nothing unless @path
+      text = AtomicFile.read(@path)
+      # JSON would read other bytes, and not write them again.
+      return put_aside("it is damaged") unless text.valid_encoding?
+      fields = JSON.parse(text)
       return nothing.merge(fields.slice("apps", "endpoints")) if sound?(fields)
       put_aside("it was not written by this version")
     rescue Errno::ENOENT

@@ -43,7 +43,15 @@ class LookupTest < TunerTest
 
   test "another machine's calibration is said to be one" do
     assert_nil found({key(recorded) => 1}).remark
-    assert_match(/this machine \(2 cores, test\), recorded on another \(4 cores, test\)/, found({key(here) => 1}).remark)
+    assert_match(/this machine \(test, 2 cores, .*\), recorded on another \(test, 4 cores, .*\)/, found({key(here) => 1}).remark)
+  end
+
+  test "what makes a machine another one is named: its kernel since, or a container's quota" do
+    others = {"Linux 1.2" => recorded.with(kernel: "Linux 1.2"), "4 cores, limited to 0.5" => recorded.with(cpu_quota_cores: 0.5)}
+    others.each do |difference, here|
+      remark = Calibrate::Lookup.new(store: Kept.new({key(here) => 1}), here:).call(observation(cores_count: 4)).remark
+      assert_match(/this machine \([^)]*#{difference}.*\), recorded on another \((?!.*#{difference})/, remark)
+    end
   end
 
   test "our own Puma is known" do

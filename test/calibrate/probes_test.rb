@@ -27,6 +27,14 @@ class ProbesTest < TunerTest
     assert_includes 200..((monotonic_s - began_s) * 1e9 / (2 * Calibrate::Handoff::PASSES_COUNT)), sample.median_ns
   end
 
+  test "a part of a run in which a quota stops everything does not count" do
+    means_ns = [8] * 8 + [50_000] * 2
+    handoff = Calibrate::Handoff.dup
+    handoff.singleton_class.prepend(Module.new { define_method(:mean_ns) { |_| means_ns.shift } })
+    assert_equal 8, handoff.run_ns
+    assert_empty means_ns
+  end
+
   test "this Ruby is seen to hand over the GVL as its version says, or to have been patched" do
     tick = Calibrate::Sample.new(values_ns: [10_000_000])
     rule, returns_per_s = Calibrate::GvlRule.call(tick, duration_s: 0.5)

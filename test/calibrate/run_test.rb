@@ -43,6 +43,19 @@ class RunTest < TunerTest
     assert_equal Calibrate.key_of(facts, "3", "8"), Calibrate.key_of(facts.with(load_average: 9.0, cpu_pressure_ratio: nil, memory_bytes: 1), "3", "8")
   end
 
+  test "under a quota no more processes are kept busy than it allows, and where it stops one that computes, no clock is asked" do
+    counts = {nil => 4, 4.0 => 4, 2.5 => 2, 1.0 => 1, 0.5 => 1}
+    counts.each { |quota, count| assert_equal count, under(quota).send(:busy_count), quota.inspect }
+    idle = Calibrate::Sample.new(values_ns: [7])
+    assert_same idle, under(0.5).send(:loaded_wakeups, idle)
+    assert_equal [Model::MachineFit::TYPICAL.tick_ns], under(0.5).send(:tick).values_ns
+  end
+
+  # @return [Calibrate::Run] on four cores
+  def under(quota)
+    Calibrate::Run.new(progress: nil, effort_ratio: 0.1, ruby: RbConfig.ruby).tap { |run| run.instance_variable_set(:@facts, machine_facts(4, quota)) }
+  end
+
   test "all probes together make a machine, and leave nothing behind" do
     children = PumaTuner::Probe::Processes.children_of(Process.pid)
     listener = Listener.new

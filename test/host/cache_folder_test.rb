@@ -20,6 +20,17 @@ class CacheFolderTest < TunerTest
     [nil, "", "relative"].each { |none| assert_equal "/home/somebody/.cache/puma_tuner", path(nil, none, "/home/somebody") }
   end
 
+  test "an empty name is none, and one that is not absolute is the same folder for all that we start" do
+    assert_equal "/cache/puma_tuner", path("", "/cache", "/home/somebody")
+    assert_equal File.join(Dir.pwd, "mine"), path("mine", nil, "/home/somebody")
+  end
+
+  test "a home that is none is told as the lack of one" do
+    ["", "relative"].each do |home|
+      assert_match(/none of PUMA_TUNER_CACHE/, assert_raises(PumaTuner::UsageError) { path(nil, nil, home) }.message)
+    end
+  end
+
   test "a user without a home is told what to set" do
     skip "takes a root that can become nobody the system knows" unless Process.uid.zero?
     told = IO.popen("-") do |child|

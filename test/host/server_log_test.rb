@@ -53,6 +53,20 @@ class ServerLogTest < TunerTest
     assert_equal ["one", "(kept in memory since there was no place for it: No such file or directory)"], log.tail
   end
 
+  test "a line that never ends is passed on and kept in pieces" do
+    echo = StringIO.new
+    Dir.mktmpdir do |folder|
+      log = ServerLog.new(File.join(folder, "server.log"), echo:)
+      log.release
+      log.writer.write("." * (ServerLog::LINE_BYTES_MAX + 1))
+      wait_until("the pieces") { echo.string.size >= ServerLog::LINE_BYTES_MAX }
+      log.writer.close
+      log.finish
+      assert_equal ServerLog::LINE_BYTES_MAX + 1, echo.string.size
+      assert_match(/\A\.+\z/, log.tail.last)
+    end
+  end
+
   test "of a long output the beginning is thrown away, and the end is told" do
     Dir.mktmpdir do |folder|
       log = ServerLog.new(File.join(folder, "server.log"))

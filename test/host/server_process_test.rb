@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "shellwords"
 require "support/served_app"
 
 class ServerProcessTest < TunerTest
@@ -62,6 +63,56 @@ class ServerProcessTest < TunerTest
   ensure
     Thread.current[:signals_forbidden] = nil
     group = told.to_s[/ -(\d+)`/, 1] and Process.kill(:KILL, -group.to_i)
+  end
+
+  # @return [String] a command for `sh`: something that has left its group as a daemon does, and tells its id in the file
+  def daemon(file) = "setsid sh -c 'echo $$ > #{file}; exec sleep 60' & until [ -s #{file} ]; do sleep 0.01; done"
+
+  test "what goes into the background is stopped, and it is told what to give instead" do
+    Dir.mktmpdir do |folder|
+      file = File.join(folder, "pid")
+      error = assert_raises(ServerFailed) { Host::ServerProcess.run(Host::Command.of_words(["sh", "-c", daemon(file)])) { flunk } }
+      assert_match(/ended before it served a request\. What it left in the background was stopped: .* in the foreground/, error.message)
+      refute Probe::Processes.alive?(Integer(File.read(file)))
+      error = assert_raises(ServerFailed) { Host::ServerProcess.run(Host::Command.of_words(["sh", "-c", "#{daemon(file)}; exit 1"])) { flunk } }
+      assert_match(/Fix what its output says/, error.message)
+      refute Probe::Processes.alive?(Integer(File.read(file)))
+    end
+  end
+
+  test "a Puma that has left its group, and does not end when it is told to, is stopped all the same" do
+    rackup = "trap('TERM', 'IGNORE')\nrun ->(*) { [200, {}, ['fine']] }"
+    ServedApp.open(rackup:) do |app|
+      command = Host::Command.of_rackup(File.join(app.folder, "config.ru"))
+      command = command.with(words: ["sh", "-c", "setsid #{command.words.shelljoin} & wait"])
+      pid = Host::ServerProcess.run(command) do |server|
+        assert_equal "fine", Net::HTTP.get(URI(server.url))
+        server.pids.first
+      end
+      refute Probe::Processes.alive?(pid)
+    end
+  end
+
+  # It tells how much CPU its ended children have used.
+  CONVERTING = <<~RUBY
+    run lambda { |*|
+      system("i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done")
+      [200, {}, [Process.times.then { |times| times.cutime + times.cstime }.to_s]]
+    }
+  RUBY
+
+  test "the CPU of programs that the app runs is the app's, and nobody's who disturbs it, though they have ended" do
+    ServedApp.open(rackup: CONVERTING) do |app|
+      serve(app, topology: Topology.parse("1x1")) do |server|
+        first_s = Net::HTTP.get(URI(server.url)).to_f
+        before = Host::Readings.take(server, nil)
+        last_s = Array.new(3) { Net::HTTP.get(URI(server.url)).to_f }.last
+        spent = Host::Readings.take(server, nil) - before
+        assert_operator last_s, :>, first_s
+        assert_in_delta last_s - first_s, (spent.app_ns - spent.cpu_ns).fdiv(Units::NS_PER_S), 0.05
+        assert_equal spent.busy_ns - spent.app_ns - 5, spent.foreign_ns(5)
+      end
+    end
   end
 
   test "a server at the user's own address has the user's own pid file" do

@@ -17,7 +17,7 @@ module PumaTuner
       # @param core [Integer, nil] that it is bound to
       # @return [Array<String>] for Process.spawn
       def self.words(code, ruby: RbConfig.ruby, core: nil)
-        [ENVIRONMENT, *(["taskset", "--cpu-list", core.to_s] if core), ruby, "--disable-gems", "-I", LIBRARY_PATH,
+        [ENVIRONMENT, *(Host::Placement.bound([core]) if core), ruby, "--disable-gems", "-I", LIBRARY_PATH,
           "-rpuma_tuner", "-e", code]
       end
 

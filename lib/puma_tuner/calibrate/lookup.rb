@@ -45,11 +45,10 @@ module PumaTuner
       end
 
       def elsewhere(observation)
-        "calibrated on this machine (#{name(@here)}), recorded on another (#{name(observation.machine)}), " \
-          "whose cores are taken to be as good: run `puma_tuner calibrate` there"
+        names = [@here, observation.machine].map { |facts| Calibrate.name_of(facts) }
+        "calibrated on this machine (#{names.first}), recorded on another (#{names.last}), whose cores are taken to " \
+          "be as good: run `puma_tuner calibrate` there"
       end
-
-      def name(facts) = "#{Units.counted(facts.cores_count, "core")}#{", #{facts.cpu_model}" if facts.cpu_model}"
     end
   end
 end

@@ -39,11 +39,11 @@ module PumaTuner
       def expected_s(duration_s = DURATION_S) = 3 * (duration_s + 0.3) + SPARE_S
 
       # @param spinners [Spinners]
-      # @param cores_count [Integer] of the machine
+      # @param cores_count [Integer] that can be busy together
       # @return [Array<Model::SwitchCost>] by working set
       def call(spinners, cores_count, duration_s: DURATION_S, ruby: RbConfig.ruby)
-        core = Probe::Processes.allowed_cores.last if Host::Placement.taskset
-        same_core = core && samples(duration_s, ruby:, core:)
+        core = Probe::Processes.allowed_cores.last
+        same_core = samples(duration_s, ruby:, core:) if core && Host::Placement.binds?(core)
         idle = samples(duration_s, ruby:)
         busy = if cores_count == 1
           idle

@@ -6,10 +6,15 @@ module PumaTuner
     # bin/support/environment.sh says the same to scripts, labs/support/gems.rb to a lab's children, which don't load
     # this library.
     module CacheFolder
-      # @return [String] PUMA_TUNER_CACHE, or puma_tuner in the user's cache folder, by the XDG base directory
-      #   specification, where a path that is not absolute does not count
+      # @return [String] absolute: PUMA_TUNER_CACHE, or puma_tuner in the user's cache folder
       # @raise [UsageError] for a user without a home
-      def self.path = ENV.fetch("PUMA_TUNER_CACHE") { File.join(base, "puma_tuner") }
+      def self.path
+        given = ENV["PUMA_TUNER_CACHE"].to_s
+        return File.expand_path(given) unless given.empty?
+        base = StateFile.user_folder("XDG_CACHE_HOME", ".cache") or
+          raise UsageError, "there is no cache folder: none of PUMA_TUNER_CACHE, XDG_CACHE_HOME and HOME is set"
+        File.join(base, "puma_tuner")
+      end
 
       # @return [String, nil] where the probe's extension is kept for apps on another Ruby, by what it is compiled from;
       #   nil for a user without a cache folder
@@ -20,14 +25,6 @@ module PumaTuner
       rescue UsageError
         nil
       end
-
-      def self.base
-        given = ENV["XDG_CACHE_HOME"].to_s
-        given.start_with?("/") ? given : File.join(Dir.home, ".cache")
-      rescue ArgumentError
-        raise UsageError, "there is no cache folder: none of PUMA_TUNER_CACHE, XDG_CACHE_HOME and HOME is set"
-      end
-      private_class_method :base
     end
   end
 end

@@ -141,8 +141,7 @@ module PumaTuner
 
       # Returns the user's key, which is made by whichever of several runs comes first.
       def users_key
-        state = ENV["XDG_STATE_HOME"]
-        path = File.join(state&.start_with?("/") ? state : File.join(Dir.home, ".local/state"), "puma_tuner/key")
+        path = StateFile.path("key") or return key # of this run, for a user without a home
         FileUtils.mkdir_p(File.dirname(path))
         File.open(path, File::RDWR | File::CREAT, 0o600) do |file|
           file.flock(File::LOCK_EX)
@@ -152,8 +151,8 @@ module PumaTuner
           file.rewind
           SecureRandom.hex(16).tap { |key| file.write(key) }
         end
-      rescue SystemCallError, ArgumentError
-        key # a user without a home: of this run
+      rescue SystemCallError
+        key # of this run, where nothing can be written
       end
       private_class_method :after, :word, :without_query, :parameters, :inside, :assigned, :hidden_variable?, :users_key
     end

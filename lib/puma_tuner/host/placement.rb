@@ -36,11 +36,20 @@ module PumaTuner
           .find { |path| File.executable?(path) }
       end
 
+      # Short options, as BusyBox' taskset, which Alpine has, knows no others.
+      #
+      # @param cores [Array<Integer>]
+      # @return [Array<String>] words before a command that bind it to them
+      def self.bound(cores) = ["taskset", "-c", cores.join(",")]
+
+      # @return [Boolean] whether a process of ours may be bound to the core
+      def self.binds?(core) = !taskset.nil? && system(*bound([core]), "true", %i[out err] => File::NULL) == true
+
       # @param command [Command]
       # @return [Command] the same, kept off the generator's core
       def keep_off(command)
         if generator_core
-          command.with(words: ["taskset", "--cpu-list", server_cores.join(","), *command.words])
+          command.with(words: [*self.class.bound(server_cores), *command.words])
         else
           command
         end

@@ -9,9 +9,10 @@ module PumaTuner
     #   have run and had no core
     # gauges: {pid => Gauges}; busy_ns, stolen_ns: of the whole machine, all cores together
     # pressure_ns: for which somebody waited for a core (PSI); throttled_count: by the control group's quota
-    # services: {pid => CPU in nanoseconds}, of what serves the app on this machine, as far as it was looked for
+    # services_ns: CPU of what serves the app on this machine, as far as it was looked for; app_ns: of that, of the
+    #   server, and of all that it has started, such as programs that convert images
     Readings = Data.define(:at_ns, :pids, :cpu_ns, :run_queue_wait_ns, :gauges, :busy_ns, :stolen_ns, :pressure_ns,
-      :throttled_count, :services) do
+      :throttled_count, :services_ns, :app_ns) do
       # @param server [ServerProcess]
       # @param meter [SignalQuery, nil]
       def self.take(server, meter)
@@ -19,8 +20,8 @@ module PumaTuner
         clocks = pids.map { |pid| Probe::Processes.cpu_ns(pid) }
         new(at_ns: Clock.now_ns, pids:, cpu_ns: (clocks.sum unless clocks.include?(nil)),
           run_queue_wait_ns: Probe::Processes.run_queue_wait_sum_ns(pids),
-          gauges: meter ? meter.call("gauges", server.serving_pids) : {}, services: Services.cpu_ns(server.services),
-          **MachineLoad.read)
+          gauges: meter ? meter.call("gauges", server.serving_pids) : {}, services_ns: Services.cpu_ns(server.services),
+          app_ns: Services.cpu_ns([*server.leaders, *server.services]), **MachineLoad.read)
       end
 
       # @param other [Readings] before
@@ -29,10 +30,8 @@ module PumaTuner
         Spent.new(duration_ns: at_ns - other.at_ns, gc_ns: grown(other, :gc_ns),
           allocated_count: grown(other, :allocated_count),
           # The kernel no longer tells what a process that has ended had used.
-          cpu_ns: (difference(cpu_ns, other.cpu_ns) if pids == other.pids),
-          services_ns: services.sum { |pid, ns| ns - other.services.fetch(pid, 0) },
-          **%i[run_queue_wait_ns busy_ns stolen_ns pressure_ns throttled_count]
-            .to_h { |name| [name, difference(public_send(name), other.public_send(name))] })
+          **((pids == other.pids) ? differences(other, :cpu_ns, :app_ns) : {cpu_ns: nil}),
+          **differences(other, :services_ns, :run_queue_wait_ns, :busy_ns, :stolen_ns, :pressure_ns, :throttled_count))
       end
 
       # @return [Integer, nil] a gauge now, all processes together
@@ -43,7 +42,12 @@ module PumaTuner
 
       private
 
-      def difference(now, before) = now && before && now - before
+      def differences(other, *names)
+        names.to_h do |name|
+          now, before = public_send(name), other.public_send(name)
+          [name, now && before && now - before]
+        end
+      end
 
       # Returns how much a gauge has grown, over all processes together.
       def grown(earlier, name)
@@ -54,8 +58,8 @@ module PumaTuner
 
     # The difference between two readings, or the sum over several such windows. nil: unknown.
     Spent = Data.define(:duration_ns, :cpu_ns, :run_queue_wait_ns, :gc_ns, :allocated_count, :busy_ns, :stolen_ns,
-      :pressure_ns, :throttled_count, :services_ns) do
-      def initialize(services_ns: 0, **fields) = super
+      :pressure_ns, :throttled_count, :services_ns, :app_ns) do
+      def initialize(cpu_ns:, services_ns: 0, app_ns: cpu_ns&.+(services_ns), **fields) = super
 
       # @param other [Spent]
       def +(other)
@@ -63,9 +67,9 @@ module PumaTuner
       end
 
       # @param own_ns [Integer, nil] CPU of the generator and of this process meanwhile
-      # @return [Integer, nil] CPU that neither they, nor the server, nor what serves it used, in nanoseconds: clocks
-      #   that are read one after the other may make it a little less than none
-      def foreign_ns(own_ns) = busy_ns && cpu_ns && own_ns && busy_ns - cpu_ns - own_ns - services_ns
+      # @return [Integer, nil] CPU that neither they, nor the server, nor what it started or what serves it used, in
+      #   nanoseconds: clocks that are read one after the other may make it a little less than none
+      def foreign_ns(own_ns) = busy_ns && app_ns && own_ns && busy_ns - app_ns - own_ns
     end
   end
 end

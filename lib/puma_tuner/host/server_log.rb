@@ -11,6 +11,9 @@ module PumaTuner
       # what tells most is at the beginning or at the end.
       BYTES_MAX = 8 << 20
 
+      # A longer line is kept in pieces: one that never ends, such as of a progress bar's dots, would fill our memory.
+      LINE_BYTES_MAX = 64 << 10
+
       # The line in which Puma says why it can't serve; the lines after it say where.
       COMPLAINT =
         /\A! Unable to (?:load|start)|Address already in use|Could not find|LoadError|No such file|No space left/
@@ -59,7 +62,7 @@ module PumaTuner
 
       def copy(reader)
         open_file
-        reader.each_line do |line|
+        reader.each_line(LINE_BYTES_MAX) do |line|
           keep(line)
           @lock.synchronize { @buffer ? buffer(line) : pass_on(line) }
         end

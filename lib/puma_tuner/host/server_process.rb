@@ -92,18 +92,13 @@ module PumaTuner
       # identity.
       #
       # @return [Array<Integer>] serving processes: the workers that are alive, in single mode the only one
-      def serving_pids
-        return [announcement["pid"]] unless cluster?
-        Dir.children(@directory).filter_map do |name|
-          next unless name.start_with?(Probe::Launch::WORKER)
-          identity = name.delete_prefix(Probe::Launch::WORKER)
-          pid = identity.to_i
-          pid if Probe::Processes.alive?(pid) && Probe::Processes.identity(pid) == identity
-        end.sort
-      end
+      def serving_pids = cluster? ? alive_of(worker_identities).sort : [announcement["pid"]]
 
       # @return [Array<Integer>] the serving processes and the master
       def pids = [announcement["pid"], *serving_pids].uniq
+
+      # @return [Array<Integer>] those that have started all that is of it: the programs that the app runs, too
+      def leaders = [@child.pid, *pids].uniq
 
       # @return [Array<Integer>] processes that lead its services, as found last
       def services = @services || []
@@ -138,6 +133,16 @@ module PumaTuner
       def log_tail = @log.tail
 
       private
+
+      def worker_identities
+        prefix = Probe::Launch::WORKER
+        Dir.children(@directory).filter_map { |name| name.delete_prefix(prefix) if name.start_with?(prefix) }
+      end
+
+      def alive_of(identities)
+        identities.select { |one| Probe::Processes.alive?(one.to_i) && Probe::Processes.identity(one.to_i) == one }
+          .map(&:to_i)
+      end
 
       def environment
         {
@@ -193,6 +198,7 @@ module PumaTuner
         return false unless File.exist?(path)
         # The file was written by our own code, in our own folder.
         @announcement = Marshal.load(File.binread(path)) # rubocop:disable Security/MarshalLoad
+        @identity = Probe::Processes.identity(@announcement["pid"])
         true
       end
 
@@ -219,14 +225,42 @@ module PumaTuner
       end
 
       def raise_boot_failure
+        in_background = @child.wait.success? && strays.any?
         @log.finish
         advice = case log_tail.join
         when /Address already in use/ then "Another process listens there; stop it or give another port."
         when /No space left/ then no_space
-        else "Fix what its output says, then run this again."
+        else in_background ? IN_BACKGROUND : "Fix what its output says, then run this again."
         end
         raise ServerFailed.new("#{@command} ended before it served a request", log_tail:,
           advice: [advice, @boot_advice].compact.join(" "))
+      end
+
+      IN_BACKGROUND = "What it left in the background was stopped: give a command that stays in the foreground, such " \
+        "as `rails server` without -d."
+      private_constant :IN_BACKGROUND
+
+      # A daemon leaves the group of whoever started it, and has our folder in its environment all the same. Puma writes
+      # its title over that, and has announced itself.
+      # @return [Array<Integer>] processes of it that are left, whatever group they are in
+      def strays
+        variable = "PUMA_TUNER_DIRECTORY=#{@directory}\0"
+        alive_of([*@identity, *worker_identities]) |
+          Probe::Processes.ids.select { |pid| Probe::Processes.read("/proc/#{pid}/environ").include?(variable) }
+      end
+
+      def stop_strays
+        deadline_s = Clock.now_s + Child::END_LIMIT_S
+        until (left = strays).empty? || Clock.now_s > deadline_s
+          left.each { |pid| kill(pid) }
+          sleep 0.005
+        end
+      end
+
+      def kill(pid)
+        Process.kill(:KILL, pid)
+      rescue SystemCallError
+        nil # it has ended, or is another user's
       end
 
       # Nearly always it is ours, in memory: a container has 64 MB of it.
@@ -243,6 +277,7 @@ module PumaTuner
 
       def clear_away
         tell_left(@child.pid) unless @child.nil? || @child.stop
+        stop_strays if @child&.pid
         @log&.finish
       ensure
         ScratchFolder.remove(@directory) if @directory

@@ -24,11 +24,18 @@ module PumaTuner
       def self.of(pids) = new(pids).leaders
 
       # @param leaders [Array<Integer>]
-      # @return [Hash{Integer => Integer}] by process, CPU time so far in nanoseconds, of all that they have started too
+      # @return [Integer] CPU time so far in nanoseconds, of all that they have started too, also of what has ended
       def self.cpu_ns(leaders)
         leaders.flat_map { |pid| Probe::Processes.tree_of(pid) }.uniq
-          .to_h { |pid| [pid, Probe::Processes.cpu_ns(pid)] }.compact
+          .sum { |pid| Probe::Processes.cpu_ns(pid).to_i + of_ended_children_ns(pid) }
       end
+
+      # Of those that it has waited for: the fields cutime and cstime.
+      def self.of_ended_children_ns(pid)
+        Probe::Processes.read("/proc/#{pid}/stat")[/.*\) (.*)/, 1].to_s.split.values_at(13, 14).sum(&:to_i) *
+          MachineLoad::NS_PER_TICK
+      end
+      private_class_method :of_ended_children_ns
 
       # @param pids [Array<Integer>]
       def initialize(pids)
