@@ -3,13 +3,14 @@
 module PumaTuner
   # Turns what was asked of a server, by its own log, into a file of requests, and the instants at which they came.
   #
-  # Four formats read a line each: combined (Apache, nginx), rails, lograge, alb (Amazon's load balancer); lines brings
-  # them; reader knows which it is and counts what it leaves out; summary puts entries of one kind together,
-  # request_writer writes them down.
+  # Five formats read a line each: combined (Apache, nginx), rails, lograge, alb (Amazon's load balancer), kamal (its
+  # proxy, Thruster); lines brings them; reader knows which it is and counts what it leaves out; summary puts entries of
+  # one kind together, request_writer writes them down.
   module AccessLog
     autoload :Alb, "puma_tuner/access_log/alb"
     autoload :Combined, "puma_tuner/access_log/combined"
     autoload :Group, "puma_tuner/access_log/summary"
+    autoload :Kamal, "puma_tuner/access_log/kamal"
     autoload :Lines, "puma_tuner/access_log/lines"
     autoload :Lograge, "puma_tuner/access_log/lograge"
     autoload :Rails, "puma_tuner/access_log/rails"
@@ -24,18 +25,22 @@ module PumaTuner
     #   client makes longer; nil where the line does not tell it
     # lead_ns: how long before at_ns the request had come, where at_ns is the instant of the response and the line tells
     #   its time; else 0
-    Entry = Data.define(:at_ns, :http_method, :target, :status, :app_ns, :client_ns, :lead_ns) do
-      def initialize(app_ns: nil, client_ns: nil, lead_ns: 0, **fields) = super
+    # passed_on: false where the line says that no app was asked, as whoever wrote it answered by itself
+    Entry = Data.define(:at_ns, :http_method, :target, :status, :app_ns, :client_ns, :lead_ns, :passed_on) do
+      def initialize(app_ns: nil, client_ns: nil, lead_ns: 0, passed_on: true, **fields) = super
+
+      # @return [Boolean] whether it became a connection that lasts, so that its time is no response's
+      def websocket? = status == 101
     end
 
     # The formats by the name that people give; the first that understands most of a log's first lines is taken. Each
     # has
     # - entry(line): the request that began or ended with it, else nil
     # - timer: an object whose call(line) does the same with times, which Rails' own log has in other lines
-    FORMATS = %w[alb combined lograge rails].freeze
+    FORMATS = %w[alb combined kamal lograge rails].freeze
 
-    # So many lines decide which format it is.
-    PROBED_LINES = 200
+    # So many lines decide which format it is. Of Rails' own at level debug, one request may have hundreds.
+    PROBED_LINES = 2_000
 
     # @param name [String]
     # @param taken [#include?] names
@@ -51,6 +56,10 @@ module PumaTuner
     def self.guess(lines, path)
       name, count = FORMATS.to_h { |one| [one, lines.count { |line| format(one).entry(line) }] }.max_by(&:last)
       return format(name) if count.positive?
+      if lines.any?(Lograge::WORDS)
+        raise UsageError, "#{path} has lines of lograge that tell no time of the day. Set config.log_formatter = " \
+          "Logger::Formatter.new in the app, or take the log from a collector that writes it before each line."
+      end
       raise UsageError, "#{path} is in no format that is known: its first #{lines.size} lines hold no request. " \
         "Known are #{FORMATS.join(", ")}; --log-format names one."
     end

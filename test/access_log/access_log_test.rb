@@ -10,6 +10,8 @@ class AccessLogTest < TunerTest
 
   COMBINED = '192.0.2.1 - ada [10/Oct/2026:13:55:36 +0200] "GET /articles/42?q=slow+app&page=2 HTTP/1.1" 200 2326 "-" "curl/8.5"'
   ALB = 'https 2026-10-10T13:55:36.123456Z app/my-lb/50dc6c495c0c9188 192.0.2.1:2817 10.0.0.1:80 0.001 0.020 0.002 200 200 34 366 "GET https://www.example.com:443/articles/42?q=a HTTP/2.0" "curl/8.5" ECDHE TLSv1.2 arn "Root=1" "www.example.com"'
+  KAMAL = '{"time":"2026-10-10T13:55:36.123456789Z","level":"INFO","msg":"Request","host":"example.com","port":443,"path":"/articles/42","request_id":"9d6b","status":200,"service":"shop","target":"0a1b:80","duration":30251374,"method":"GET","req_content_length":0,"req_content_type":"","resp_content_length":2326,"resp_content_type":"text/html","client_addr":"192.0.2.1","proto":"HTTP/1.1","scheme":"https","query":"q=a"}'
+  THRUSTER = '{"time":"2026-10-10T13:55:36.123456789Z","level":"INFO","msg":"Request","path":"/articles/42","status":200,"dur":30,"method":"GET","req_content_length":0,"req_content_type":"","resp_content_length":2326,"resp_content_type":"text/html","remote_addr":"192.0.2.1","user_agent":"curl","cache":"miss","query":"q=a"}'
   RAILS = 'I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET "/articles/42?q=a" for 192.0.2.1 at 2026-10-10 13:55:36 +0000'
 
   def with_log(*lines, gzip: false)
@@ -22,6 +24,9 @@ class AccessLogTest < TunerTest
   end
 
   def reader(*lines, gzip: false, **) = with_log(*lines, gzip:) { |path| AccessLog::Reader.new(path, **).tap(&:entries) }
+
+  # @return [Array(Array<String>, Hash{String => Integer})] targets of the requests that count, and what was left out
+  def read(*lines) = with_log(*lines) { |path| AccessLog::Reader.new(path).then { |reader| [reader.map(&:target), reader.left_out] } }
 
   def summary(*targets, seed: 1)
     entries = targets.each_with_index.map { |target, index| AccessLog::Entry.new(at_ns: index * Units::NS_PER_S, http_method: "GET", target:, status: 200) }
@@ -48,7 +53,17 @@ class AccessLogTest < TunerTest
     assert_nil AccessLog::Rails.entry("Completed 200 OK in 5ms")
   end
 
-  {"combined" => COMBINED, "alb" => ALB, "rails" => RAILS}.each do |name, line|
+  test "Kamal's proxy and Thruster, in nanoseconds the one and in milliseconds the other, with paths as they are sent" do
+    entry = AccessLog::Kamal.entry(KAMAL)
+    assert_equal AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36.123456789Z"), http_method: "GET", target: "/articles/42?q=a", status: 200, client_ns: 30_251_374, lead_ns: 30_251_374), entry
+    assert_equal entry.with(client_ns: 30_000_000, lead_ns: 30_000_000), AccessLog::Kamal.entry(THRUSTER)
+    assert_nil AccessLog::Lograge.entry(KAMAL), "its duration is no milliseconds"
+    assert_equal "/caf%C3%A9%20%3F%25?q=a", AccessLog::Kamal.entry(KAMAL.sub("/articles/42", "/café ?%")).target
+    assert_equal({"answered in front of the app" => 2}, read(KAMAL, KAMAL.sub("0a1b:80", ""), THRUSTER.sub("miss", "hit")).last)
+    [KAMAL.sub("2026-10", "2026-13"), KAMAL.sub("30251374", '"x"'), KAMAL.sub("30251374", "-1"), KAMAL.sub('"GET"', "null"), KAMAL[0..-2]].each { |line| assert_nil AccessLog::Kamal.entry(line), line }
+  end
+
+  {"combined" => COMBINED, "alb" => ALB, "kamal" => KAMAL, "rails" => RAILS}.each do |name, line|
     test "#{name} is known by its first lines, packed or not" do
       [true, false].each { |gzip| assert_equal name, reader("nonsense", line, gzip:).format_name }
     end
@@ -59,12 +74,40 @@ class AccessLogTest < TunerTest
     assert_equal({"of another method" => 1, "answered with an error" => 1, "for a file of pictures, styles or scripts" => 1, "lines that are no request" => 1, "with a target that is no path" => 1}, told.left_out)
   end
 
+  test "what became a WebSocket, and what was answered in front of the app, is not asked of the app" do
+    targets, left_out = read(COMBINED, COMBINED.sub(" 200 ", " 101 "), %(#{COMBINED} rt=0.000 urt="-"), %(#{COMBINED} rt=0.010 urt="-, 0.010"))
+    assert_equal [2, {"for a WebSocket" => 1, "answered in front of the app" => 1}], [targets.size, left_out]
+    redirect = 'http 2026-10-10T13:55:36.1Z app/lb/50dc 192.0.2.1:2817 - -1 -1 -1 301 - 34 366 "GET http://www.example.com:80/ HTTP/1.1" "curl" - - - "Root=1"'
+    assert_equal({"answered in front of the app" => 1}, reader(ALB, redirect).left_out)
+  end
+
+  def rails(id, text, second: "36") = "I, [2026-10-10T13:55:#{second}.1 #17]  INFO -- : #{"[#{id}] " if id}#{text}"
+
+  def started(path) = %(Started GET "#{path}" for 192.0.2.1 at 2026-10-10 13:55:36 +0000)
+
+  test "of Rails' own log, errors are left out as well, by the line that tells the status, and what nobody knows counts" do
+    lines = {"/a" => "200 OK", "/b" => "404 Not Found", "/c" => "500 Internal Server Error", "/d" => "302 Found"}.each_with_index.flat_map do |(path, status), id|
+      [rails(id, started(path)), rails(id, "Processing by X#x as HTML"), rails(id, "Completed #{status} in 5ms")]
+    end
+    assert_equal [%w[/a /d /mounted/app?page=1], {"answered with an error" => 2}], read(*lines, rails("e", started("/mounted/app?page=1")))
+    mixed = [started("/a"), started("/b"), "Completed 404 Not Found in 5ms", "Completed 200 OK in 5ms"]
+    assert_equal [%w[/a /b], {}], read(*mixed.map { |text| rails(nil, text) })
+  end
+
+  test "of Rails' own log, paths without a route and WebSockets are left out, with tags or without" do
+    ["9d6b", nil].each do |id|
+      no_route = rails(id, "  ").sub("I,", "F,").sub(" INFO", "FATAL") << %(\n#{"[#{id}] " if id}ActionController::RoutingError (No route matches [GET] "/wp-login.php"):)
+      lines = [rails(id, started("/wp-login.php?a=1")), no_route, rails(id, started("/cable")), rails(nil, started("/cable").sub(" for", " [WebSocket] for")), rails(id, started("/a"))]
+      assert_equal [%w[/a], {"answered with an error" => 1, "for a WebSocket" => 1}], read(*lines)
+    end
+  end
+
   test "a log without requests, of no known format, or that can't be read says what to do" do
     {[COMBINED.sub("GET", "POST")] => /no request that counts \(1 of another method\).*--methods/, ["nonsense"] => /in no format that is known/}.each do |lines, pattern|
       assert_match pattern, assert_raises(UsageError) { reader(*lines) }.message
     end
     assert_match(/cannot read/, assert_raises(UsageError) { AccessLog::Reader.new("/nowhere") }.message)
-    assert_match(/choose one of alb, combined, lograge, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
+    assert_match(/choose one of alb, combined, kamal, lograge, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
   end
 
   test "requests of one kind come together, and no value stands in a kind" do
@@ -122,11 +165,19 @@ class AccessLogTest < TunerTest
     assert_in_delta 1, summary.rate_per_s, 0.01
   end
 
-  test "a log of whole seconds is spread over them, also where times are taken off" do
-    entry = AccessLog::Combined.entry(TWO_ANSWERS["combined"].last)
-    arrivals = AccessLog::Summary.new([entry] * 50, resolution_ns: AccessLog::Combined::RESOLUTION_NS) { |path| path }.arrivals_ns
-    assert_in_delta Units::NS_PER_S, arrivals.last, Units::NS_PER_S / 5
-    assert_equal 50, arrivals.uniq.size
+  %w[combined lograge].each do |name|
+    test "a log of whole seconds is spread over them, also where times are taken off: #{name}" do
+      format = AccessLog.format(name)
+      entry = format.entry(TWO_ANSWERS[name].last.sub(".000000", ""))
+      arrivals = AccessLog::Summary.new([entry] * 50, resolution_ns: format::RESOLUTION_NS) { |path| path }.arrivals_ns
+      assert_in_delta Units::NS_PER_S, arrivals.last, Units::NS_PER_S / 5
+      assert_equal 50, arrivals.uniq.size
+    end
+  end
+
+  test "the busiest minute of a log of less than one has the requests of the time that it lasts" do
+    entries = Array.new(301) { |index| AccessLog::Entry.new(at_ns: index * Units::NS_PER_S / 10 + 1, http_method: "GET", target: "/a", status: 200) }
+    assert_in_delta 10, AccessLog::Summary.new(entries, resolution_ns: Units::NS_PER_S) { |path| path }.busiest_per_s, 0.01
   end
 
   test "what is written can be read as a file of requests, and fills in what the log had" do
@@ -137,7 +188,7 @@ class AccessLogTest < TunerTest
       File.write(File.join(folder, "requests.csv"), writer.data)
       mix = Load::Mix.read(File.join(folder, "requests.txt"), data_path: File.join(folder, "requests.csv"))
       assert_equal [4, 1], mix.requests.map(&:weight)
-      assert_equal ["/articles/42?q=slow%20app", "/articles/7?q=%7B%7Bx%7D%7D"], mix.filled(mix.requests.first, 1).map(&:path).to_a.sort
+      assert_equal({"/articles/42?q=slow%20app" => 3, "/articles/7?q=%7B%7Bx%7D%7D" => 1}, mix.filled(mix.requests.first, 1).map(&:path).to_a.tally)
     end
   end
 
@@ -160,6 +211,13 @@ class AccessLogTest < TunerTest
     writer, paths = written("/a?token=[FILTERED]", "/a?token=x", "/b?password=[FILTERED]")
     assert_equal ["/a?token=x", "/b?password=%5BFILTERED%5D"], paths
     assert_equal ["password"], writer.filtered_columns
+  end
+
+  test "what was asked for often stands often among the values, be they more than are kept" do
+    rows = summary(*Array.new(9_000) { |index| (index % 10 < 9) ? "/articles/1" : "/articles/#{index + 100}" }).groups.first.rows
+    assert_equal AccessLog::Summary::ROWS_MAX, rows.size
+    assert_in_delta 0.9, rows.count(["1"]).fdiv(rows.size), 0.03
+    assert_operator rows.flatten.map(&:to_i).max, :>, 8_500, "not the first ones alone"
   end
 
   test "all members of a packed file are read, as cat puts them together" do
@@ -190,6 +248,14 @@ class AccessLogTest < TunerTest
     ensure
       writing.join
     end
+  end
+
+  test "what has no body is no comment, and a slash at the end stays" do
+    entries = %w[GET HEAD POST].map { |http_method| AccessLog::Entry.new(at_ns: 0, http_method:, target: "/articles/42/", status: 200) }
+    sum = AccessLog::Summary.new(entries, resolution_ns: 1) { |path| Probe::Endpoint::Path.name(path) }
+    lines = AccessLog::RequestWriter.new(sum, groups_max: 10, source: "x").requests.lines(chomp: true).grep(/articles/).last(3)
+    assert_equal ["   1 GET /articles/{{articles_id}}/", "   1 HEAD /articles/{{articles_id}}/"], lines.first(2)
+    assert_match(/\A# .*POST/, lines.last)
   end
 
   test "weights keep to what a file of requests allows" do

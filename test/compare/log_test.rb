@@ -54,6 +54,33 @@ class CompareLogTest < TunerTest
     assert_nil AccessLog::Lograge.entry('{"method":"GET" broken "duration":1}')
   end
 
+  test "lograge's words are known with the allocations that newer versions write, and where a request failed" do
+    entry = ->(between) { AccessLog::Lograge.entry(LOGRAGE.sub("status=200 duration=12.34", between)) }
+    {
+      "status=200 allocations=1543 duration=12.34" => [200, 12_340_000], "status=500 error='NameError: it's gone' duration=3.30" => [500, 3_300_000],
+      "status=500 error='NameError: duration=9.99' allocations=7 duration=3.30" => [500, 3_300_000], "status=500 error='NameError: of several" => [500, nil]
+    }.each { |between, expected| assert_equal expected, entry.call(between).then { |one| [one.status, one.app_ns] }, between }
+    assert_nil entry.call("status=200 allocations=12")
+    log = read([LOGRAGE, LOGRAGE.sub("status=200", "status=500 error='NameError: of several").sub(/ duration.*/, ""), "  lines' allocations=7 duration=3.30"])
+    assert_equal [1, 1], log.tally.cells.fetch("GET /articles/:id").values.then { |cells| [cells.sum(&:count), cells.sum(&:failed_count)] }
+  end
+
+  test "words of lograge without an instant are told so" do
+    with_log([LOGRAGE[/method.*/]]) { |path| assert_match(/no time of the day\. Set config\.log_formatter/, assert_raises(UsageError) { Compare::Log.new(path) }.message) }
+  end
+
+  test "Rails Semantic Logger's JSON has the request in its payload" do
+    line = {"timestamp" => "2026-10-10T13:55:36.123456Z", "message" => "Completed #show", "duration_ms" => 12.34, "duration" => "12.3ms", "payload" => {"method" => "GET", "path" => "/articles/42", "status" => 200}}
+    assert_equal AccessLog::Lograge.entry(LOGRAGE), AccessLog::Lograge.entry(JSON.generate(line))
+    assert_nil AccessLog::Lograge.entry(JSON.generate(line.merge("message" => "Started", "duration_ms" => nil)))
+  end
+
+  test "how long a WebSocket's page is open, and what took the server in front no time, are no times of the app's" do
+    nginx = ->(path, status, took, app_took = took) { %(192.0.2.1 - - [10/Oct/2026:13:55:36 +0000] "GET #{path} HTTP/1.1" #{status} 2326 "-" "curl/8.5" rt=#{took} urt=#{app_took}) }
+    log = read([nginx["/a", 200, "0.010"], nginx["/cable", 101, "3600.000"], nginx["/a", 301, "0.000", "-"], nginx["/b", 502, "0.000", "-"]], seen_from: "client")
+    assert_equal [{"GET /a" => [1, 0], "GET /b" => [0, 1]}, {no_time: 2}], [log.tally.cells.transform_values { |by_span| by_span.values.map { |cell| [cell.count, cell.failed_count] }.first }, log.left_out]
+  end
+
   test "in lograge's JSON the instant is the field's that is called so, or stands before, and no parameter's" do
     json = '{"method":"GET","path":"/a","status":200,"duration":58.33,"params":{"from":"2025-01-01T00:00:00Z"}}'
     late = [*%w[@timestamp timestamp time ts].map { |key| json.sub("}}", %(},"#{key}":"2026-10-10T13:55:36Z"})) }, "I, [2026-10-10T13:55:36 #17]  INFO -- : #{json}"]
@@ -93,6 +120,12 @@ class CompareLogTest < TunerTest
     assert_equal %w[/x /y], entries(alone).first.map(&:target)
     found, timer = entries([*rails(nil, "36.1", started("/x")), *rails(nil, "36.2", started("/y"), "Completed 200 OK in 3ms", "Completed 200 OK in 4ms"), *alone])
     assert_equal [%w[/x /y], 2], [found.map(&:target), timer.interleaved_count]
+  end
+
+  test "a path without a route is a refused request, and disturbs none that comes after it" do
+    lines = [*rails(nil, "36.1", started("/wp")), "F, [2026-10-10T13:55:36.2 #17] FATAL -- :   ", 'ActionController::RoutingError (No route matches [GET] "/wp"):', *rails(nil, "36.3", started("/x"), "Completed 200 OK in 3ms")]
+    found, timer = entries(lines)
+    assert_equal [[["/wp", 404], ["/x", 200]], 0], [found.map { |entry| [entry.target, entry.status] }, timer.interleaved_count]
   end
 
   test "one without an end is forgotten after a minute" do

@@ -31,7 +31,7 @@ module PumaTuner
         took_ns = took_ns.map { |ns| ns.clamp(0, nil) }
         Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec - took_ns.sum, http_method:, target:,
           status: (status.to_i unless status == "-"),
-          app_ns: (took_ns[1] if sent), client_ns: (took_ns.sum if sent))
+          app_ns: (took_ns[1] if sent), client_ns: (took_ns.sum if sent), passed_on: sent)
       rescue ArgumentError
         nil # no such day
       end

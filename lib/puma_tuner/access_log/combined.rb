@@ -21,6 +21,8 @@ module PumaTuner
       # More than five digits would be a day and more: an instant, as nginx' $msec is.
       TIMES = /(?<!\d)\d{1,5}\.\d{3,6}(?: ?[,:] ?(?:\d{1,5}\.\d{3,6}|-))*/
       APP = /\b(?:urt|upstream_response_time|upstream_time)["']?[=:] ?"?(#{TIMES})/
+      # No server was asked: nginx redirected, or had the response.
+      NO_APP = /\b(?:urt|upstream_response_time|upstream_time)["']?[=:] ?"?-(?! ?[,:] ?[\d-])/
       CLIENT = /\b(?:rt|request_time)["']?[=:] ?"?(#{TIMES})/
       ALONE = /(?<![^ "])(#{TIMES})(?![^ "\n\r])/
 
@@ -37,9 +39,10 @@ module PumaTuner
         day, month, year, hour, minute, second = date
         at = Time.new(year.to_i, MONTHS.fetch(month) { return }, day.to_i, hour.to_i, minute.to_i, second.to_i,
           "#{offset_hours}:#{offset_minutes}")
-        app_ns, client_ns = times(match.post_match)
+        rest = match.post_match.sub(QUOTED_TWICE, "")
+        app_ns, client_ns = times(rest)
         Entry.new(at_ns: at.to_i * Units::NS_PER_S, http_method:, target:, status: status.to_i, app_ns:, client_ns:,
-          lead_ns: client_ns || app_ns || 0)
+          lead_ns: client_ns || app_ns || 0, passed_on: !NO_APP.match?(rest))
       rescue ArgumentError
         nil # no such day
       end
@@ -48,7 +51,6 @@ module PumaTuner
 
       # Without names, the client's is the longest, as it has the others in it; then the app's is the next.
       def self.times(rest)
-        rest = rest.sub(QUOTED_TWICE, "")
         return [APP, CLIENT].map { |name| sum_ns(rest[name, 1]) } if CLIENT.match?(rest) || APP.match?(rest)
         client_ns, app_ns = rest.scan(ALONE).map { |(text)| sum_ns(text) }.max(2)
         [app_ns, client_ns]

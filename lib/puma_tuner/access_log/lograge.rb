@@ -10,10 +10,14 @@ module PumaTuner
     #   I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b…] method=GET path=/articles/42 format=html
     #   controller=ArticlesController action=show status=200 duration=12.34 view=5.60 db=1.20
     #
+    # Between status and duration stand how many objects were allocated, and the error of a request that failed, which
+    # may end the line. Rails Semantic Logger writes the same in JSON, method, path and status in its payload.
+    #
     # It tells no instant by itself: that of the response stands before it (Ruby's logger, syslog, a collector of logs),
     # or in a field.
     module Lograge
-      WORDS = /\bmethod=([A-Z]+) path=(\S+) .*?\bstatus=(\d{3}) duration=(\d+(?:\.\d+)?)/
+      WORDS = /\bmethod=([A-Z]+)[ ]path=(\S+)[ ].*?\bstatus=(\d{3})
+        (?:(?:[ ]error='.*')?(?:[ ]\w+=\S+)*?[ ]duration=(\d+(?:\.\d+)?)|[ ]error=')/x
       JSON_LINE = /\{.*"(?:method|duration)":.*\}/
       INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/
 
@@ -27,31 +31,36 @@ module PumaTuner
       DURATION = /\A\d{1,18}(?:\.\d{1,30})?(?:e[-+]?\d{1,2})?\z/i
       STATUS = /\A\d{3}\z/
 
-      RESOLUTION_NS = Units::NS_PER_US
+      # Where it has no fraction of a second; those that have one hardly ever have .000.
+      RESOLUTION_NS = Units::NS_PER_S
       TIME_RESOLUTION_NS = Units::NS_PER_MS / 100
 
       # @param line [String]
       # @return [Entry, nil]
       def self.entry(line)
         http_method, target, status, duration, instant = fields(line)
-        return unless http_method.is_a?(String) && target.is_a?(String) && DURATION.match?(duration.to_s)
-        return unless instant
+        return unless http_method.is_a?(String) && target.is_a?(String) && instant
+        return unless duration.nil? || DURATION.match?(duration)
         status = STATUS.match?(status.to_s) ? status.to_i : nil
-        app_ns = (Rational(duration.to_s) * Units::NS_PER_MS).round
-        Entry.new(at_ns: at_ns(instant), http_method:, target:, status:, app_ns:, lead_ns: app_ns)
+        app_ns = duration && (Rational(duration) * Units::NS_PER_MS).round
+        Entry.new(at_ns: at_ns(instant), http_method:, target:, status:, app_ns:, lead_ns: app_ns || 0)
       rescue ArgumentError, RangeError
         nil # no such day, or none that a clock has
       end
 
       def self.timer = method(:entry)
 
+      # The duration is nil of a request that failed, with an error of several lines.
       def self.fields(line)
         return [*$~.captures, line[INSTANT]] if WORDS.match(line)
         match = JSON_LINE.match(line) or return
         json = JSON.parse(match[0])
         told = [*json.values_at(*INSTANT_KEYS).grep(String), match.pre_match, *json.values.grep(WHOLE_INSTANT)]
         instants = told.filter_map { |text| text[INSTANT] }
-        [*json.values_at("method", "path", "status", "duration"), instants.first]
+        return if json.key?(Kamal::KEY) # its times are nanoseconds
+        duration = json["duration"]
+        json, duration = json["payload"], json["duration_ms"] if json["payload"].is_a?(Hash)
+        [*json.values_at("method", "path", "status"), duration.to_s, instants.first]
       rescue JSON::ParserError
         nil
       end

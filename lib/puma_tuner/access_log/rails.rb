@@ -15,6 +15,11 @@ module PumaTuner
       LINE = /Started ([A-Z]+) "([^"]+)" for \S+ at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4})/
       LOGGER = /\A[A-Z], \[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+) /
 
+      # Nobody's request, such as an attacker's: it has no second line, but this one, with the same path.
+      NO_ROUTE = /ActionController::RoutingError \(No route matches \[[A-Z]+\] "([^"]*)"/
+      # What Action Cable writes beside the line of the same request.
+      WEBSOCKET = /Started GET "([^"]+)" \[WebSocket\] for /
+
       COMPLETED = /Completed (\d{3})? .*?\bin (\d+(?:\.\d+)?)ms/
       PID = /\A[A-Z], \[\S+ #(\d+)\]/
       TAGS = /(?:\[[^\]]*\] ?)+\z/
@@ -24,6 +29,15 @@ module PumaTuner
 
       # @return [Timer]
       def self.timer = Timer.new
+
+      # @param lines [Enumerable<String>]
+      # @yieldparam entry [Entry] each request, with its status where a later line tells whose it is
+      # @return [void]
+      def self.each_entry(lines, &)
+        timer = Timer.new(&)
+        lines.each { |line| timer.call(line)&.then(&) }
+        timer.finish
+      end
 
       # @param line [String]
       # @return [Entry, nil]
@@ -46,25 +60,39 @@ module PumaTuner
       # Brings the two lines of a request together. Where threads of one process log without tags, nobody can tell whose
       # a second line is: requests that were under way beside others are counted, and left out.
       class Timer
-        # Some have no second line: files, an error in a middleware. They are forgotten.
+        # Some have no second line: apps that are mounted, an error in a middleware. They are forgotten.
         FORGOTTEN_AFTER_NS = 60 * Units::NS_PER_S
         OPEN_MAX = 10_000
+
+        # Action Cable's line follows soon, so that the request is among so many.
+        NEWEST_COUNT = 100
 
         # @return [Integer] requests that interleaved with others of the same tags
         attr_reader :interleaved_count
 
-        def initialize
+        # @yieldparam entry [Entry] of which no line tells how it ended
+        def initialize(&untold)
           @open = {}
           @interleaved_count = 0
+          @untold = untold || proc {}
         end
 
         # @param line [String]
         # @return [Entry, nil] at a request's second line
         def call(line)
+          # The second line of a message of several has none before it.
+          @pid = line[PID, 1] || @pid
           if (entry = Rails.entry(line)) then begin_request(line, entry)
           elsif (match = COMPLETED.match(line)) then end_request(match)
+          elsif (match = NO_ROUTE.match(line))
+            take([[@pid, match.pre_match[TAGS]]], match[1])&.with(status: 404)
+          elsif (match = WEBSOCKET.match(line))
+            take(@open.keys.last(NEWEST_COUNT).reverse, match[1])&.with(status: 101)
           end
         end
+
+        # @return [void]
+        def finish = @open.each_value { |list| tell(list) }.clear
 
         private
 
@@ -73,11 +101,13 @@ module PumaTuner
         private_constant :Open
 
         def begin_request(line, entry)
-          list = (@open[key(line[/\A.*?(?=Started )/m].to_s)] ||= [])
-          list.reject! { |one| one.entry.at_ns < entry.at_ns - FORGOTTEN_AFTER_NS }
+          name = key(line[/\A.*?(?=Started )/m].to_s)
+          list = @open.fetch(name, [])
+          forgotten, list = list.partition { |one| one.entry.at_ns < entry.at_ns - FORGOTTEN_AFTER_NS }
+          tell(forgotten)
           list.each { |one| one.alone = false }
-          list << Open.new(entry, list.empty?)
-          @open.shift if @open.size > OPEN_MAX
+          @open[name] = [*list, Open.new(entry, list.empty?)]
+          tell(@open.shift.last) if @open.size > OPEN_MAX
           nil
         end
 
@@ -86,12 +116,29 @@ module PumaTuner
           list = @open[name] or return
           one = list.shift
           @open.delete(name) if list.empty?
-          unless one&.alone
+          unless one.alone
             @interleaved_count += 1
-            return
+            return tell([one])
           end
           one.entry.with(status: match[1]&.to_i, app_ns: (Rational(match[2]) * Units::NS_PER_MS).round)
         end
+
+        # @param names [Array] of what is open
+        # @return [Entry, nil] the one of this path, which is then open no more
+        def take(names, path)
+          names.each do |name|
+            list = @open[name] or next
+            place = list.rindex { |one| path_of(one.entry.target) == path_of(path) } or next
+            one = list.delete_at(place)
+            @open.delete(name) if list.empty?
+            return one.entry
+          end
+          nil
+        end
+
+        def path_of(target) = target[/\A[^?]*/].chomp("/")
+
+        def tell(list) = list.each { |one| @untold.call(one.entry) }.then { nil }
 
         def key(before) = [before[PID, 1], before[TAGS]]
       end

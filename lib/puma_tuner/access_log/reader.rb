@@ -42,8 +42,8 @@ module PumaTuner
       # @raise [UsageError] when there is none
       def each
         count = 0
-        @first_lines.chain(@lines).each do |line|
-          entry = wanted(@format.entry(line)) or next
+        each_entry do |found|
+          entry = wanted(found) or next
           count += 1
           yield entry
         end
@@ -55,6 +55,13 @@ module PumaTuner
 
       private
 
+      # What else stands in Rails' own log is no line of its requests alone, and not counted.
+      def each_entry(&)
+        lines = @first_lines.chain(@lines)
+        return Rails.each_entry(lines, &) if @format == Rails
+        lines.each { |line| yield @format.entry(line) }
+      end
+
       def wanted(entry)
         reason = entry ? reason_against(entry) : "lines that are no request"
         return entry unless reason
@@ -65,6 +72,8 @@ module PumaTuner
       def reason_against(entry)
         return "of another method" unless @http_methods.include?(entry.http_method)
         return "answered with an error" if entry.status && entry.status >= 400
+        return "for a WebSocket" if entry.websocket?
+        return "answered in front of the app" unless entry.passed_on
         path = entry.target[/\A[^?]*/]
         return "for a file of pictures, styles or scripts" if !@assets && ASSET.match?(path)
         return "with a path of more than #{PATH_BYTES_MAX} bytes" if path.bytesize > PATH_BYTES_MAX

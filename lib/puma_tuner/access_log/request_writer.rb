@@ -7,6 +7,7 @@ module PumaTuner
     # A summary as a file of requests (docs/reference/requests.md), with values as a data file, or without.
     class RequestWriter
       PLACE = /\{\{(\w+)\}\}/
+      BODILESS = %w[GET HEAD].freeze
 
       # @param summary [Summary]
       # @param groups_max [Integer] the most frequent ones are kept
@@ -36,8 +37,8 @@ module PumaTuner
       # @return [String]
       def requests
         lines = @groups.map do |group|
-          "#{weight(group).to_s.rjust(4)} #{group.http_method} " \
-            "#{group.template}#{" # its body is in no log: body:… must be added" unless group.http_method == "GET"}"
+          lacks = " # its body is in no log: body:… must be added" unless BODILESS.include?(group.http_method)
+          "#{weight(group).to_s.rjust(4)} #{group.http_method} #{group.template}#{lacks}"
         end
         bodies, plain = lines.partition { |line| line.include?(" # ") }
         [

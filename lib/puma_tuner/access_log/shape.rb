@@ -40,7 +40,7 @@ module PumaTuner
           value = decoded(segment.delete_suffix(extension).gsub("+", "%2B"))
           "{{#{keep(values, "#{(before || "path").gsub(/\W+/, "_")}_id", value)}}}#{extension}"
         end
-        "/#{filled.join("/")}"
+        "/#{filled.join("/")}#{"/" if path.end_with?("/")}"
       end
 
       def self.pair_of(pair, values, &named)

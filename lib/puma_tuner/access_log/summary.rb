@@ -2,13 +2,14 @@
 
 module PumaTuner
   module AccessLog
-    # Requests of one kind. names: of what differs between them; rows: the distinct lists of values seen for these, at
-    # most ROWS_MAX, in the order in which they came
+    # Requests of one kind. names: of what differs between them; rows: the lists of values seen for these, each as often
+    # as it was, or ROWS_MAX of them by chance
     Group = Data.define(:http_method, :template, :count, :names, :rows)
 
     # Sums up what was asked, how often, and when.
     class Summary
-      # It keeps so many distinct lists of values for each kind.
+      # It keeps so many lists of values for each kind. What many asked for stays frequent among them, as it is what
+      # caches have.
       ROWS_MAX = 2_000
 
       # What took longer than this share of requests, and began before the log, came long before it.
@@ -31,6 +32,7 @@ module PumaTuner
       # @yieldreturn [String] its endpoint's name, variable parts being ":id"
       def initialize(entries, resolution_ns:, seed: 1, &named)
         @named = named
+        @random = Random.new(seed)
         @groups = {}
         told = entries.map do |entry|
           add(entry)
@@ -43,7 +45,7 @@ module PumaTuner
       # @return [Array<Group>] the most frequent first
       def groups
         groups = @groups.map do |(http_method, template), (count, names, rows)|
-          Group.new(http_method:, template:, count:, names:, rows: rows.keys)
+          Group.new(http_method:, template:, count:, names:, rows:)
         end
         groups.sort_by { |group| [-group.count, group.template] }
       end
@@ -51,8 +53,14 @@ module PumaTuner
       # @return [Float, nil] requests a second from the first to the last; nil of one instant
       def rate_per_s = (@arrivals_ns.size.pred.fdiv(@arrivals_ns.last) * Units::NS_PER_S if @arrivals_ns.last.positive?)
 
-      # @return [Float] requests a second of the busiest minute
-      def busiest_per_s = @arrivals_ns.map { |ns| ns / (60 * Units::NS_PER_S) }.tally.values.max / 60.0
+      # @return [Float] requests a second of the busiest minute; on average, where it was less than one
+      def busiest_per_s
+        return rate_per_s if rate_per_s && @arrivals_ns.last < MINUTE_NS
+        @arrivals_ns.map { |ns| ns / MINUTE_NS }.tally.values.max / 60.0
+      end
+
+      MINUTE_NS = 60 * Units::NS_PER_S
+      private_constant :MINUTE_NS
 
       private
 
@@ -70,9 +78,12 @@ module PumaTuner
 
       def add(entry)
         shape = Shape.of(entry.target, &@named)
-        group = @groups[[entry.http_method, shape.template]] ||= [0, shape.values.keys, {}]
+        group = @groups[[entry.http_method, shape.template]] ||= [0, shape.values.keys, [], 0]
         group[0] += 1
-        group[2][shape.values.values] = true if group[2].size < ROWS_MAX && !shape.values.value?(FILTERED)
+        return if shape.values.empty? || shape.values.value?(FILTERED)
+        place = (group[3] < ROWS_MAX) ? group[3] : @random.rand(group[3] + 1)
+        group[2][place] = shape.values.values if place < ROWS_MAX
+        group[3] += 1
       end
     end
   end

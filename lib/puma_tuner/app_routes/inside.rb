@@ -32,6 +32,7 @@ module PumaTuner
       def call
         list = RouteList.of_app
         @visits = Visits.new(list.app)
+        @templates = list.routes.to_h { |route| [route.template, true] }
         tell(type: "app", framework: list.framework, environment: list.environment, count: list.routes.size)
         left = ask(list.routes.reject { |route| told_excluded?(route) })
         ROUNDS.times { left = ask(left, linked: true) if left.any? }
@@ -60,7 +61,7 @@ module PumaTuner
       def ask(routes, linked: false)
         routes.reject do |route|
           rows = if route.names.empty? then [[]]
-          elsif linked then @visits.linked(route, @limit)
+          elsif linked then @visits.linked(route, @limit, others: @templates)
           else Database.rows(route, @limit)
           end
           visit(route, rows.uniq.first(@limit)) if rows.any?

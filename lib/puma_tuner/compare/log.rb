@@ -85,7 +85,8 @@ module PumaTuner
         "combined" => "nginx writes them where its log_format has $request_time and $upstream_response_time (in " \
           "seconds, with three decimals); rt=… and urt=… before them say which is which",
         "rails" => "it has no lines such as \"Completed 200 OK in 12ms\"; the log level must be info or debug",
-        "lograge" => "it has no field duration", "alb" => "no request was sent to a target"
+        "lograge" => "it has no field duration", "kamal" => "it has no field duration or dur",
+        "alb" => "no request was sent to a target"
       }.freeze
       private_constant :NO_TIMES
 
@@ -105,7 +106,7 @@ module PumaTuner
         return (@left_out[:no_request] += 1 unless @format == AccessLog::Rails) unless entry
         path = entry.target[/\A[^?]*/]
         return @left_out[:asset] += 1 if !@assets && AccessLog::Reader::ASSET.match?(path)
-        took_ns = entry.public_send(@field)
+        took_ns = entry.public_send(@field) if entry.passed_on && !entry.websocket?
         return @left_out[:no_time] += 1 if took_ns.nil? && !(entry.status && entry.status >= 400)
         @tally.add(name(entry.http_method, path), at_ns: entry.at_ns, took_ns:, status: entry.status)
       end

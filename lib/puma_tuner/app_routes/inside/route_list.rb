@@ -27,6 +27,9 @@ module PumaTuner
       # Asked for under load, it would end the session of whoever asks.
       SIGN_OUT = /(?:sign|log)[-_]?out/i
 
+      # What people let Sinatra's paths end in: "/about/?", "/notes.?:format?".
+      OPTIONAL_END = %r{(?:\.\?:format\?|/\?)+\z}
+
       # A framework whose routes can't be listed, and why.
       class Unlisted < StandardError; end
 
@@ -59,9 +62,9 @@ module PumaTuner
           path = prefix + route.path.spec.to_s.gsub(/\([^()]*\)/, "").gsub(/\([^()]*\)/, "")
           if inner.respond_to?(:routes) && inner.routes.respond_to?(:routes)
             rails_routes(inner.routes, path.chomp("/"))
-          elsif route.verb.match?(/\bGET\b/)
+          elsif route.verb.match?(/\bGET\b/) || (route.verb.empty? && route.defaults[:controller])
             [found(path, controller: route.defaults[:controller])]
-          elsif route.verb.empty? && !route.defaults[:controller] && !inner.is_a?(ActionDispatch::Routing::Redirect)
+          elsif route.verb.empty? && !inner.is_a?(ActionDispatch::Routing::Redirect)
             [found(path, cause: "mounted", detail: inner.is_a?(Module) ? inner.name : inner.class.name)]
           else
             []
@@ -130,7 +133,7 @@ module PumaTuner
       def self.sinatra_routes(app, prefix)
         klass = app.is_a?(::Sinatra::Wrapper) ? app.helpers.class : class_of(app)
         klass.ancestors.grep(Class).take_while { |one| one < ::Sinatra::Base }.flat_map do |one|
-          one.routes.fetch("GET", []).map { |pattern, *| found(prefix + pattern.to_s) }
+          one.routes.fetch("GET", []).map { |pattern, *| found(prefix + pattern.to_s.gsub(OPTIONAL_END, "")) }
         end
       end
       private_class_method :new, :of_rails, :rails_routes, :found, :of_rack, :endpoints, :mapped, :class_of, :sinatra?,

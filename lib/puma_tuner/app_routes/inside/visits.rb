@@ -38,9 +38,11 @@ module PumaTuner
       end
 
       # @param route [RouteList::Found] with names
+      # @param others [#include?] paths that are other routes' own: "/about" is no value of "/:slug"
       # @return [Array<Array<String>>] values that links of pages so far have had
-      def linked(route, limit)
-        @links.keys.lazy.filter_map { |path| path.match(route.pattern)&.captures }
+      def linked(route, limit, others: [])
+        @links.keys.lazy.reject { |path| others.include?(path) }
+          .filter_map { |path| path.match(route.pattern)&.captures }
           .map { |values| values.map { |value| URI.decode_uri_component(value) } }.uniq.first(limit)
       end
 
@@ -52,12 +54,20 @@ module PumaTuner
         form = forms.find { |text| text.match?(/type=["']?password/i) } or return
         hidden, shown = form.scan(/<input\b[^>]*>/mi).partition { |input| attribute(input, "type") == "hidden" }
         typed = shown.select { |input| TYPED.include?(attribute(input, "type").to_s.downcase) }
-        {path:, action: attribute(form[/<form\b[^>]*>/mi], "action") || path,
+        {path:, action: action(form, path),
          token: hidden.filter_map { |input| attribute(input, "name") }.find { |name| name.match?(/token|csrf/i) },
          fields: typed.filter_map { |input| attribute(input, "name") }}
       end
 
       private
+
+      # As a browser takes it: an empty one is the page's own, and it may be relative, or with the host.
+      def action(form, path)
+        written = attribute(form[/<form\b[^>]*>/mi], "action").to_s.gsub("&amp;", "&")
+        URI.join("http://#{HOST}#{path}", written).request_uri
+      rescue URI::Error
+        path
+      end
 
       def attribute(tag, name) = tag[/\s#{name}=["']([^"']*)["']/i, 1]
 
