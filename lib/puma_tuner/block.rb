@@ -13,7 +13,6 @@ module PumaTuner
     autoload :Counting, "puma_tuner/block/counting"
     autoload :Declarations, "puma_tuner/block/declarations"
     autoload :Ending, "puma_tuner/block/ending"
-    autoload :Failure, "puma_tuner/block/failure"
     autoload :Repetition, "puma_tuner/block/repetition"
     autoload :Settling, "puma_tuner/block/settling"
     autoload :Steadiness, "puma_tuner/block/steadiness"

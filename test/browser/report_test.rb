@@ -61,8 +61,11 @@ class ReportInBrowserTest < TunerTest
     skip "no Chromium here: install chromium to test the report in a browser" unless Chromium.path
   end
 
-  def visit(value = TuningFixture.tuning, script: FACTS, **)
-    Chromium.visit(PumaTuner::Report.render(value, format: :html), script:, **)
+  # A page that several tests look at is opened once.
+  VISITS = Hash.new { |visits, (page, options)| visits[[page, options]] = Chromium.visit(page, **options) }
+
+  def visit(value = TuningFixture.tuning, script: FACTS, **options)
+    VISITS[[PumaTuner::Report.render(value, format: :html), {script:, **options}]]
   end
 
   def visit_proof(value = ProofFixture.gems, **) = visit(value, script: PROOF_FACTS, **)

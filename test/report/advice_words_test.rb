@@ -16,7 +16,7 @@ class AdviceWordsTest < TunerTest
 
   def words(kind, **facts) = Report::AdviceWords.words(PumaTuner::Statement.of(kind, **facts))
 
-  test "there are words for all that a rule says, and no others, in the file of its name" do
+  test "there are words for all that a rule says, and no others, in the table of its name" do
     said = Dir.children("#{FOLDER}/rules").to_h { |file| [File.basename(file, ".rb"), said("rules/#{file}")] }
     said["topology"] |= said("evidence.rb")
     assert_operator said["topology"].size, :>, 15

@@ -6,7 +6,7 @@ require "support/builders"
 class ReportFormulasTest < TunerTest
   include Builders
 
-  def told(forecast) = PumaTuner::Report::Formulas.of(forecast).to_h { |told| [told.formula.word, told.words] }
+  def told(forecast) = PumaTuner::Report::Formulas::ALL.to_h { |formula| [formula.word, formula.words(forecast)] }
 
   test "each formula has its error against the simulation" do
     one = forecast("1x5", 100)

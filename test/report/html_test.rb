@@ -130,6 +130,18 @@ class ReportHtmlTest < TunerTest
     assert_equal 16 * 2, page.scan(">no steady state").size
   end
 
+  test "a table right below another says what it is of" do
+    forecasts = markup(html)[%r{<section id="forecasts">.*?</section>}m]
+    seconds = forecasts.scan(%r{</table></div><div class="wide"><table[^>]*>(<\w+>[^<]*)}).flatten
+    assert_includes seconds, "<caption>Where the mean simulated request&#39;s time goes, in ms"
+    seconds.each { |start| assert_operator start, :start_with?, "<caption>" }
+  end
+
+  test "paper has the names of what is folded on a screen" do
+    style = html[%r{<style>(.*?)</style>}m, 1]
+    refute_match(/summary\s*\{[^}]*display:\s*none/, style[/@media print.*/m])
+  end
+
   test "the simulated budgets of a load are drawn to one scale, and the longest fills it" do
     bars = markup(html)[%r{<figure id="simulated-budgets">.*?</figure>}m].scan(%r{<td class="bar">.*?</td>}m)
     ends = bars.map { |bar| bar.scan(/<rect class="part-\w+" x="([\d.]+)%" width="([\d.]+)%"/).map { |pair| pair.sum(&:to_f) }.max }
@@ -141,7 +153,7 @@ class ReportHtmlTest < TunerTest
   test "budgets too different for one scale are drawn as shares of their time" do
     forecasts = [TuningFixture.forecast(1, 5), TuningFixture.forecast(2, 5, arrivals: TuningFixture.closed(900))]
     sweep = TuningFixture.sweep.with(forecasts: forecasts.map { |forecast| forecast.with(scenario: forecast.scenario.with(arrivals: TuningFixture.closed)) })
-    assert_includes markup(html(sweep)), '<span class="unseen">share of the time</span>'
+    assert_includes markup(html(sweep)), '<th scope="col">share of the time</th>'
   end
 
   test "a model that misses its own recording is reported before all else, and marked" do
@@ -238,7 +250,7 @@ class ReportHtmlTest < TunerTest
   end
 
   test "every output tag of the templates escapes, or renders what does" do
-    safe = /\A(?:h[ (]|prose |number_cell\(|estimate_cell\(|\w+_html\b|stylesheet\b|script\b|embedded_document\b|"[^"#<]*"(?: if |\z)|' class="[\w-]+"' if |[\w.? ]+ \? "[^"#<]*" : "[^"#<]*"\z|yield\z)/
+    safe = /\A(?:h[ (]|prose |\w+_html\b|stylesheet\b|script\b|embedded_document\b|"[^"#<]*"(?: if |\z)|' class="[\w-]+"' if |[\w.? ]+ \? "[^"#<]*" : "[^"#<]*"\z|yield\z)/
     TEMPLATES.each do |path|
       File.read(path, encoding: "UTF-8").scan(/<%=(.*?)-?%>/m).flatten.each { |code| assert_match safe, code.strip, File.basename(path) }
     end
@@ -295,6 +307,10 @@ class ReportHtmlTest < TunerTest
     assert_equal 8, figure.scan('<tr class="waiter').size
     assert_match(%r{<tr class="waiter all">\s*<th scope="row">all</th>}, figure)
     assert_match(%r{<td style="--heat:1.0" title="GET /articles held it for 17.7 ms \(40.7%\) of the 43.5 ms that GET /search waited">40.7</td>}, figure)
+  end
+
+  test "who held the GVL has one heading" do
+    assert_equal 1, markup(html).scan(%r{<h3[^>]*>[^<]*while others waited[^<]*</h3>}).size
   end
 
   test "where nearly nobody waits for the GVL, nothing is said of who held it" do

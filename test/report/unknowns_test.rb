@@ -29,6 +29,8 @@ class UnknownsTest < TunerTest
     assert_equal({"memory.single_bytes" => "PSS could not be read of the single process"}, words(:single_bytes, :no_pss, role: "single"))
     assert_equal({"locks" => "44 times a lock was held that is none of the 256 recorded per process; in traces it is a wait like others"},
       words(:locks, :no_place, missed_count: 44, most_count: 256))
+    assert_equal({"steps" => "2 of 300 traces have more than 512: what a request did afterwards is added to the last ones of its kind, so that sums are true and the order is not"},
+      words(:steps, :cut, cut_count: 2, traces_count: 300, most_count: 512))
     assert_equal({"traces" => "a uniform sample: at most 300 per endpoint and process"}, words(:traces, :sampled, most_count: 300))
   end
 

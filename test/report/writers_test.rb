@@ -39,7 +39,7 @@ class ReportWritersTest < TunerTest
   ].freeze
 
   test "every writer prints every block" do
-    made = %i[Page Part Section Code Column Cell Row InOrder]
+    made = %i[Page Part Section Code Column Cell Row Ratio InOrder]
     assert_equal Report::Blocks.constants.sort - made, SAMPLES.map { |block| block.class.name.split("::").last.to_sym }.sort
     SAMPLES.each { |block| [text(page(block), verbose: true), markdown(page(block)), html(page(block))].each { |printed| refute_empty printed } }
   end

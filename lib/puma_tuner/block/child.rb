@@ -12,8 +12,16 @@ module PumaTuner
     #   called, nil          the first iteration is over
     #   counted, Hash        of Counting, with warmup, memory and fingerprint
     #   profiled, Hash       path of the profiler's file, name of the block, duration_ns and iterations_count of it
-    #   failed, Hash         what the user's Ruby raised: as text, and as kept in documents
+    #   failed, Hash         what the user's Ruby raised: as text, and as kept in documents, without the message, which
+    #                        may hold anything
     class Child
+      # Of the message of what the user's Ruby raised.
+      LINES_MAX = 8
+
+      # No place of the user's: Ruby's own, and ours.
+      NOT_THEIRS = %r{\A<internal:|\A#{Regexp.escape(File.expand_path("..", __dir__))}/}
+      private_constant :LINES_MAX, :NOT_THEIRS
+
       # @param words [Array<String>] "list", "run" or "profile", number of the pipe, file, and what these methods take
       def self.main(words)
         mode, pipe, file, *settings = words
@@ -94,8 +102,31 @@ module PumaTuner
       rescue SignalException
         raise # killed by somebody: to end by the signal says so
       rescue Exception => error # rubocop:disable Lint/RescueException -- all that the user's Ruby raises
-        report("failed", {text: Failure.text(error, @file), kept: Failure.kept(error, @file)})
+        report("failed", {text: told(error), kept: placed(ours?(error) ? what(error) : error.class.to_s, error)})
       end
+
+      # A message of Ruby's parser has the place in it, and the lines around.
+      def told(error) = error.is_a?(SyntaxError) ? lines(error.message) : placed(what(error), error)
+
+      # @return [String] "RuntimeError: boom (/path/file.rb:3)", with the first line of the backtrace that is of the
+      #   user's file, else of the user's
+      def placed(text, error)
+        backtrace = error.backtrace.to_a.grep_v(NOT_THEIRS)
+        line = backtrace.find { |entry| entry.start_with?("#{@file}:") } || backtrace.first
+        [text, *line&.slice(/\A.+?:\d+/)&.then { |place| "(#{place})" }].join(" ")
+      end
+
+      def what(error)
+        case error
+        when Error then error.message
+        when SystemExit then "it called exit, with status #{error.status}"
+        else "#{error.class}: #{lines(error.message)}"
+        end
+      end
+
+      def ours?(error) = error.is_a?(Error) || error.is_a?(SystemExit)
+
+      def lines(text) = text.scrub.lines.first(LINES_MAX).join.strip
 
       def load_file
         declarations = Declarations.of(@file)

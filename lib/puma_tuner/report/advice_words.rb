@@ -2,18 +2,17 @@
 
 module PumaTuner
   module Report
-    # Advice in words: the only place that has them. Of each rule, advice_words/ has a file of its name, with a table of
-    # its name: by kind of a statement the text, or what makes it of the statement's facts.
+    # Advice in words: the only place that has them. The files of advice_words/ have a table of each rule, called like
+    # it: by kind of a statement the text, or what makes it of the statement's facts.
     module AdviceWords
       # An advice as people read it. evidence: sentences
       Told = Data.define(:title, :evidence, :change, :cost, :undo)
 
+      Dir["#{__dir__}/advice_words/*.rb"].sort.each { |path| require path }
+
       # Tables by rule.
-      RULES = Dir["#{__dir__}/advice_words/*.rb"].sort.to_h do |path|
-        require path
-        name = File.basename(path, ".rb")
-        [name, const_get(name.upcase)]
-      end.freeze
+      RULES = Advise::Rules::PATHS.values.map { |path| File.basename(path, ".rb") }
+        .to_h { |name| [name, const_get(name.upcase, false)] }.freeze
 
       # Older files have a text.
       WORDS = {told: ->(text:) { text }}.merge(*RULES.values).freeze

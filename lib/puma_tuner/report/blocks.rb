@@ -55,8 +55,7 @@ module PumaTuner
       # Labels beside their texts. rows: {label => String, Code, or an Array of them}; what is nil or empty is left out
       # style: :points of a report's first sentences, :list inside of an article; beware: labels that must not be missed
       Labelled = define(:rows, style: nil, beware: []) do
-        def initialize(rows:, **others) = super(rows: rows.reject { |_, text| text.nil? || text == "" || text == [] },
-                                                **others)
+        def initialize(rows:, **) = super(rows: rows.reject { |_, text| text.nil? || text == "" || text == [] }, **)
       end
 
       # What a person types.
@@ -113,6 +112,10 @@ module PumaTuner
       # A picture. kind: of those that a page can draw; subject: what it is drawn of; instead: blocks for those who draw
       # nothing
       Chart = define(:kind, :subject, instead: [])
+
+      # A row of a chart of ratios. other: a number that the estimate is held against; facts: texts beside it
+      # title: all of it in words
+      Ratio = define(:name, :estimate, :title, :facts, other: nil, outcome: nil)
 
       # Blocks with a name in a page, and a sentence on how to read them; without one, they are read as those before.
       Figure = define(:id, :blocks, reading: nil, title: nil)

@@ -48,9 +48,9 @@ module PumaTuner
         clear = compared.select { |comparison| @finding.by_chance.include?(comparison.metric) }
         return if clear.empty?
         p_values = clear.filter_map(&:adjusted_p_value).map { |p_value| format("%.2f", p_value) }
+        adjusted = " (adjusted p #{p_values.minmax.uniq.join("–")})" if p_values.any?
         ["Not shown although the interval excludes 1: #{Figures.list(clear.map { |one| label(one) })}. With this " \
-          "many metrics, one may do so " \
-          "by chance#{" (adjusted p #{p_values.minmax.uniq.join("–")})" if p_values.any?}."]
+          "many metrics, one may do so by chance#{adjusted}."]
       end
 
       # Both are told, as one of them may be what people expect.

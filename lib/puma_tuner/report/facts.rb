@@ -26,7 +26,9 @@ module PumaTuner
       end
 
       # @return [String] all of it in a line
-      def sentence = [[window, server, machine, load].join("; "), *remarks].join(". ")
+      def sentence
+        [[window, server, Facts.machine(@observation.machine), load].join("; "), *remarks].join(". ")
+      end
 
       # @return [Hash{String => String}] the same at more length, by what it is
       def table
@@ -38,7 +40,7 @@ module PumaTuner
           "server" => server, "Ruby" => @observation.server.ruby_description,
           "time slice" => (slice = @observation.server.thread_timeslice_ms) && "#{slice} ms",
           "environment" => @observation.server.rack_environment,
-          "machine" => machine, "kernel" => @observation.machine.kernel,
+          "machine" => Facts.machine(@observation.machine), "kernel" => @observation.machine.kernel,
           "memory of the machine" => Units.mebibytes(@observation.machine.memory_bytes),
           "memory limit of the container" => (Units.mebibytes(limit_bytes) if limit_bytes),
           "load" => load_in_full,
@@ -82,9 +84,6 @@ module PumaTuner
         yjit = {true => " with YJIT", false => " without YJIT"}.fetch(facts.yjit_enabled, "")
         ["Ruby #{facts.ruby_version}#{yjit}", ("Puma #{facts.puma_version}" if facts.puma_version)].compact.join(", ")
       end
-
-      # @return [String]
-      def machine = Facts.machine(@observation.machine)
 
       # @return [String]
       def load

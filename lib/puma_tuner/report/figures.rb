@@ -5,9 +5,7 @@ module PumaTuner
     # Numbers with what they rest on, the same in every format.
     module Figures
       # What a comparison showed, in words.
-      OUTCOMES = {
-        better: "better", worse: "worse", equivalent: "equivalent", not_shown: "no difference shown"
-      }.freeze
+      OUTCOMES = {better: "better", worse: "worse", equivalent: "equivalent", not_shown: "no difference shown"}.freeze
 
       module_function
 
@@ -66,8 +64,8 @@ module PumaTuner
 
       # @return [String] "251 requests/s", "p50 74.9 ms"
       def labelled(metric, number)
-        (metric.unit == "per_s") ? "#{number(metric, number)} #{metric.label}" : "#{metric.label} " \
-          "#{number(metric, number)}"
+        told = [metric.label, number(metric, number)]
+        ((metric.unit == "per_s") ? told.reverse : told).join(" ")
       end
 
       # @return [String] "+1.20 µs"
@@ -75,11 +73,10 @@ module PumaTuner
 
       # @return [String] "3.22x (3.13–3.29)", "1.004x (0.991–1.017)"
       def ratio(estimate)
-        estimate ? "#{format("%.*f", ratio_digits(estimate), estimate.value)}x (#{ratio_range(estimate)})" : "-"
+        return "-" unless estimate
+        words = ->(number) { format("%.*f", ratio_digits(estimate), number) }
+        "#{words.call(estimate.value)}x (#{range(estimate, &words)})"
       end
-
-      # @return [String] "3.13–3.29"
-      def ratio_range(estimate) = range(estimate) { |number| format("%.*f", ratio_digits(estimate), number) }
 
       # Where two would hide how narrow the interval is, or on which side of 1 it ends, a third is told.
       def ratio_digits(estimate)

@@ -9,8 +9,8 @@ module PumaTuner
       def self.title(contents)
         others = contents.other_cells
         return if others.empty?
-        others.one? ? new(contents,
-          others.first).title : "#{others.size} variants measured against #{contents.verdict.baseline}"
+        return new(contents, others.first).title if others.one?
+        "#{others.size} variants measured against #{contents.verdict.baseline}"
       end
 
       # @param contents [Contents] with a verdict
@@ -56,8 +56,9 @@ module PumaTuner
       def claim(variant, baseline)
         label = @contents.primary.label
         case outcome
-        when nil then failing ? "#{variant} fails: #{Statements.words(failing.reason)}" : "#{variant} could not be " \
-          "compared in #{label}"
+        when nil
+          return "#{variant} fails: #{Statements.words(failing.reason)}" if failing
+          "#{variant} could not be compared in #{label}"
         when :equivalent then "#{variant} and #{baseline} are equivalent in #{label}"
         when :not_shown
           return "#{variant} fails, and #{baseline} does not" if failing

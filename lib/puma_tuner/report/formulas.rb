@@ -5,15 +5,19 @@ module PumaTuner
     # What formulas say of a forecast's scenario, with how far each is from the simulation.
     module Formulas
       # field: of the closed forms; beside: of the forecast, what it is held against
-      Formula = Data.define(:field, :beside, :word, :meaning)
+      Formula = Data.define(:field, :beside, :word, :meaning) do
+        # @param forecast [Predict::Forecast]
+        # @return [Float, nil]
+        def number(forecast) = forecast.closed_forms&.public_send(field)
 
-      # number: of the formula; error_ratio: over the simulated number, less one
-      Told = Data.define(:formula, :number, :error_ratio) do
-        # @return [String] "256", "81.0"
-        def text = (formula.beside == :mean_ns) ? Units.milliseconds(number) : Units.rate(number)
-
-        # @return [String] "256 +3.6%"
-        def words = number ? [text, (Figures.error(error_ratio) if error_ratio)].compact.join(" ") : "-"
+        # @param forecast [Predict::Forecast]
+        # @return [String] "256 +3.6%": the number, and by how much it is off from the simulated one
+        def words(forecast)
+          number = number(forecast) or return "-"
+          simulated = forecast.public_send(beside)&.value
+          text = (beside == :mean_ns) ? Units.milliseconds(number) : Units.rate(number)
+          [text, *(Figures.error(number.fdiv(simulated) - 1) if simulated&.positive?)].join(" ")
+        end
       end
 
       ALL = [
@@ -27,18 +31,6 @@ module PumaTuner
           "no more threads counted in a worker than 100 over the CPU percentage"),
         Formula.new(:flow_equivalent_mean_ns, :mean_ns, "flow ms", "the mean latency by the flow-equivalent server")
       ].freeze
-
-      module_function
-
-      # @param forecast [Predict::Forecast]
-      # @return [Array<Told>] one for each formula
-      def of(forecast)
-        ALL.map do |formula|
-          number = forecast.closed_forms&.public_send(formula.field)
-          simulated = forecast.public_send(formula.beside)&.value
-          Told.new(formula:, number:, error_ratio: (number.fdiv(simulated) - 1 if number && simulated&.positive?))
-        end
-      end
     end
   end
 end

@@ -11,10 +11,8 @@ module PumaTuner
         # @param count [Integer] of lines at most
         # @return [Array<Array(String, Float)>] the largest first, the rest as one
         def largest(count)
-          seen = shares.select { |_, ratio| ratio >= ThreadLine::LEAST_PRINTED_RATIO }.sort_by { |name, ratio|
-            [-ratio,
-              name]
-          }
+          seen = shares.select { |_, ratio| ratio >= ThreadLine::LEAST_PRINTED_RATIO }
+            .sort_by { |name, ratio| [-ratio, name] }
           return seen if seen.size <= count
           shown = seen.first(count - 1)
           shown << ["others", seen.drop(count - 1).sum(&:last)]

@@ -53,10 +53,9 @@ module PumaTuner
       # @param grid [Grid]
       # @return [Array<Predict::Forecast>] whose time is worth a look: today's, the recommended and the best
       def explained(grid)
-        grid.steady.select { |forecast|
-          [@today,
-            @recommended].include?(forecast.topology) || forecast.equal?(grid.best)
-        }
+        grid.steady.select do |forecast|
+          [@today, @recommended].include?(forecast.topology) || forecast.equal?(grid.best)
+        end
       end
     end
   end

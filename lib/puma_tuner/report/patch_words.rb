@@ -5,9 +5,7 @@ module PumaTuner
     # What Advise::Patch says, in words.
     module PatchWords
       WORDS = {
-        not_ruby: ->(path:) {
-          "#{path} is no Ruby that can be read, so it is left as it is; see `ruby -c #{path}`"
-        },
+        not_ruby: ->(path:) { "#{path} is no Ruby that can be read, so it is left as it is; see `ruby -c #{path}`" },
         settled: ->(line:, rule:, by:, instead:) {
           "`#{line}` (#{rule}) is left out, as #{by} advises `#{instead}`; --only #{rule} takes the other"
         },

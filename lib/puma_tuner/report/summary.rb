@@ -12,8 +12,7 @@ module PumaTuner
 
       LABELS = {
         doubts: "Beware", found: "Found", recommended: "Recommended", predicted: "Predicted", goal: "Goal",
-        proven: "Proven",
-        expected: "Asked for", cause: "Cause", remarks: "Remarks"
+        proven: "Proven", expected: "Asked for", cause: "Cause", remarks: "Remarks"
       }.freeze
 
       # A forecast's bottleneck in a sentence.
@@ -64,8 +63,7 @@ module PumaTuner
         topology = " at #{observation.topology}" if observation.topology
         facts = Facts.new(observation)
         [
-          "#{facts.counted} in #{Units.duration(observation.duration_ns)}#{topology}: " \
-            "#{Figures.list(facts.rates)}.",
+          "#{facts.counted} in #{Units.duration(observation.duration_ns)}#{topology}: #{Figures.list(facts.rates)}.",
           *[facts.recorded, facts.development].compact.map { |sentence| "#{sentence}." },
           ("Of their time, #{Figures.list(parts)}." if parts.any?),
           limit
@@ -76,9 +74,9 @@ module PumaTuner
         forecast = @contents.forecast_today or return
         model = "By the model#{assumption}"
         return "#{model}, there is no steady state: #{Statements.words(forecast.unsteady)}." unless forecast.steady?
-        "#{model}, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} " \
-          "#{(forecast.bottleneck == "cores") ? "limit" : "limits"} " \
-          "it#{" at this rate" if forecast.bottleneck == "none"}#{": #{RAISE}" if too_few_clients?}."
+        verb = (forecast.bottleneck == "cores") ? "limit" : "limits"
+        "#{model}, #{LIMITS.fetch(forecast.bottleneck, forecast.bottleneck)} #{verb} it" \
+          "#{" at this rate" if forecast.bottleneck == "none"}#{": #{RAISE}" if too_few_clients?}."
       end
 
       # Where they are our own, and not the app's traffic.

@@ -14,9 +14,7 @@ module PumaTuner
         disobeyed: ->(why_not:) {
           "the server did not take the number of threads#{" (#{why_not.to_s.tr("_", " ")})" if why_not}"
         },
-        miscounted: ->(spawned:, live:) {
-          "Puma counted #{spawned} threads where there were #{live}"
-        },
+        miscounted: ->(spawned:, live:) { "Puma counted #{spawned} threads where there were #{live}" },
         queue: ->(queued:, usual:) {
           "#{Figures.counted(queued, "request")} waited for a thread, where #{format("%.1f", usual)} are usual"
         },
@@ -40,9 +38,7 @@ module PumaTuner
       }.freeze
 
       # What the whole came to.
-      OUTCOMES = {
-        better: "better", worse: "worse", not_shown: "no difference shown", harmful: "harmful, undone at once"
-      }.freeze
+      OUTCOMES = {**Figures::OUTCOMES, harmful: "harmful, undone at once"}.freeze
 
       # Why there is no forecast, as clauses.
       WHY_NO_FORECAST = {

@@ -52,12 +52,13 @@ module PumaTuner
       def whole(text) = text.end_with?("\n") ? text : "#{text}\n\\ No newline at end of file\n"
 
       def lines
-        @lines ||= marks.each_with_object([0, 0, []]) { |mark, state|
-          old_index, new_index, found = state
-          found << Line.new(mark, (mark == "+") ? @after[new_index] : @before[old_index], old_index, new_index)
-          state[0] += 1 unless mark == "+"
-          state[1] += 1 unless mark == "-"
-        }.last
+        old = new = 0
+        @lines ||= marks.map do |mark|
+          line = Line.new(mark, (mark == "+") ? @after[new] : @before[old], old, new)
+          old += 1 unless mark == "+"
+          new += 1 unless mark == "-"
+          line
+        end
       end
 
       # By the longest common subsequence (Wagner and Fischer, "The string-to-string correction problem", 1974).

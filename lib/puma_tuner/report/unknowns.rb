@@ -22,6 +22,10 @@ module PumaTuner
         told: ->(detail:) { detail },
         # Of a recording.
         sampled: ->(most_count:) { "a uniform sample: at most #{most_count} per endpoint and process" },
+        cut: ->(cut_count:, traces_count:, most_count:) {
+          "#{cut_count} of #{Units.counted(traces_count, "trace")} have more than #{most_count}: what a request did " \
+            "afterwards is added to the last ones of its kind, so that sums are true and the order is not"
+        },
         not_watched: "they were not recorded; add --locks",
         no_extension: ->(detail:) { detail },
         no_proc: "this system has no /proc, in which Linux tells that",
@@ -48,13 +52,12 @@ module PumaTuner
             "whatever is computed from it is as uncertain"
         },
         no_trace: ->(requests_count:) {
-          "none of its #{requests_count} requests was recorded step by step; it is " \
-            "left out"
+          "none of its #{requests_count} requests was recorded step by step; it is left out"
         },
         gc_not_timed: "the garbage collector was not timed",
         no_cpu_time: ->(assumed_ns:) {
-          "CPU time of the processes or of the requests is unknown; " \
-            "#{Units.duration(assumed_ns)} is assumed, the measured cost of an empty app on Puma 8"
+          "CPU time of the processes or of the requests is unknown; #{Units.duration(assumed_ns)} is assumed, the " \
+            "measured cost of an empty app on Puma 8"
         },
         no_thread_cpu_time: "CPU time of the pool threads or of the requests is unknown; the machine's figure is taken",
         waits_not_watched: ->(ratio:) {
@@ -100,8 +103,8 @@ module PumaTuner
         # Of a fleet.
         no_sample: "no sample of it in one of the groups, in some span",
         few_blocks: ->(blocks_count:, needed_count:) {
-          "#{Units.counted(blocks_count, "block")} of time are too few, #{needed_count} are needed; " \
-            "use a longer --window"
+          "#{Units.counted(blocks_count, "block")} of time are too few, #{needed_count} are needed; use a longer " \
+            "--window"
         },
         added_up_by_rules: "the recording rules have summed the servers; use --source raw"
       }.freeze

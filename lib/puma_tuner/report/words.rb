@@ -38,9 +38,10 @@ module PumaTuner
 
       # @param column [Blocks::Column]
       # @return [String] its name, with the unit that its cells lack
-      def heading(column, narrow:,
-        name: column.name) = (narrow && UNITS_ABOVE.key?(column.kind) && !name.empty?) ? "#{name} " \
-          "#{UNITS_ABOVE.fetch(column.kind)}" : name
+      def heading(column, narrow:, name: column.name)
+        unit = UNITS_ABOVE[column.kind] if narrow && !name.empty?
+        [name, *unit].join(" ")
+      end
 
       # @param cell [Object] a value, or a Blocks::Cell
       # @param column [Blocks::Column]

@@ -8,7 +8,10 @@ class ReportHtmlRatioChartTest < TunerTest
 
   def interval(row) = row.marks.first
 
-  def chart(verdict = ProofFixture.gems) = RatioChart.new(PumaTuner::Report::Contents.of(verdict))
+  def chart(verdict = ProofFixture.gems)
+    proof = PumaTuner::Report::Sections::Proof.of(PumaTuner::Report::Contents.of(verdict))
+    RatioChart.new(**proof.blocks.grep(PumaTuner::Report::Blocks::Figure).first.blocks.first.subject)
+  end
 
   test "every comparison is a row with its interval around its value, inside the plot" do
     name, rows = chart.groups.first

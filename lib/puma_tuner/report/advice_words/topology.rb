@@ -8,8 +8,7 @@ module PumaTuner
         # Titles.
         stay: ->(today:) { "Stay with #{today}" },
         stay_unmet: ->(today:, constraints:) {
-          "Stay with #{today}: nothing predicted meets " \
-            "#{AdviceWords.limits(constraints)}"
+          "Stay with #{today}: nothing predicted meets #{AdviceWords.limits(constraints)}"
         },
         go: ->(today:, advised:, constraints:, **gain) {
           "Go from #{today} to #{advised}#{", to meet #{AdviceWords.limits(constraints)}" if constraints}: " \
@@ -53,9 +52,8 @@ module PumaTuner
             "can take less than its model says meets a load as the model meets a heavier one."
         },
         none_better: ->(open:, constrained:) {
-          "No other topology " \
-            "#{constrained ? "that meets the constraints" : "predicted"} " \
-            "#{open ? "has a lower p99" : "gives more requests/s"}."
+          others = constrained ? "that meets the constraints" : "predicted"
+          "No other topology #{others} #{open ? "has a lower p99" : "gives more requests/s"}."
         },
         little_better: ->(open:, topology:, per_s:, p99_ns:, slots_count:, instead_count:, **difference) {
           "#{topology} is predicted #{open ? "with" : "at #{AdviceWords.rate(per_s)} and"} a p99 of " \
@@ -89,15 +87,16 @@ module PumaTuner
           met = "#{met_count} of #{all} meet it#{SUPPOSED.fetch(supposed)}."
           kept = AdviceWords.constraints(constraints)
           next "Asked for: #{kept}; #{met}" unless kept.unasked?
-          "Kept to: #{kept}; #{met} `--memory` sets another limit."
+          free_bytes = kept.max_memory_bytes - kept.usable_bytes
+          keeping = free_bytes.positive? && supposed != "no_more_workers"
+          free = ", #{Units.mebibytes(free_bytes)} of it left free" if keeping
+          "Kept to: #{kept}#{free}; #{met} `--memory` sets another limit."
         },
         other_load: ->(recorded:, arrivals:) {
-          "The recording had #{AdviceWords.load(recorded)}; this is about " \
-            "#{AdviceWords.load(arrivals)}."
+          "The recording had #{AdviceWords.load(recorded)}; this is about #{AdviceWords.load(arrivals)}."
         },
         recorded_load: ->(arrivals:) {
-          "Of all that was predicted, this is about #{AdviceWords.load(arrivals)}, as " \
-            "recorded."
+          "Of all that was predicted, this is about #{AdviceWords.load(arrivals)}, as recorded."
         },
         assumed: ->(what_if:) { "Assumed, and not measured: #{what_if.join("; ")}." },
         too_few_places: ->(size:, places_count:, threads_count:) {
@@ -137,8 +136,7 @@ module PumaTuner
       }.freeze
 
       LIMITS = {"threads" => "its threads", "gvl" => "the GVL", "cores" => "the cores",
-                "clients" => "the number of connections",
-                "none" => "nothing at this rate"}.freeze
+                "clients" => "the number of connections", "none" => "nothing at this rate"}.freeze
       WHO = {"today" => "Today", "advised" => "Advised"}.freeze
 
       # How memory that was not recorded was held against a limit.

@@ -20,7 +20,7 @@ module PumaTuner
           index = shared ? 1 : 2
           series = series(contents) { |trial| memory_points(trial, index) }
           served = (contents.noun == "request") ? "requests served" : "#{contents.noun}s done"
-          LineChart.new(id: "memory", title: "Memory over #{served}", legend: legend(contents), series:,
+          LineChart.new(id: "memory", title: "Memory over #{served}", legend: Html.legend(contents.cells), series:,
             up: LineChart::Axis.new(name: "MiB (#{shared ? "PSS" : "RSS"})", words: ->(mib) { format("%.5g", mib) }),
             across: LineChart::Axis.new(name: served, words: method(:thousands), whole: true),
             reading: "all processes of a trial together, from boot to the end of the load. Lines that still climb at " \
@@ -30,16 +30,12 @@ module PumaTuner
 
         def warmup(contents)
           series = series(contents) { |trial| warmup_points(trial) }
-          LineChart.new(id: "warm-up", title: "Warm-up, window by window", legend: legend(contents), series:,
+          LineChart.new(id: "warm-up", title: "Warm-up, window by window", legend: Html.legend(contents.cells), series:,
             up: LineChart::Axis.new(name: "CPU per #{contents.noun}", words: ->(ns) { Units.duration(ns) }),
             across: LineChart::Axis.new(name: "window", words: ->(number) { number.round.to_s }, whole: true),
             reading: "CPU per #{contents.noun} before anything is counted. It falls while code is compiled and " \
               "caches fill; a line that is not flat at its end was measured too early, and is named below. The axis " \
               "does not begin at zero.")
-        end
-
-        def legend(contents)
-          contents.cells.each_with_index.map { |cell, index| [Html.symbol(index), Figures.variant(cell)] }
         end
 
         def series(contents)

@@ -16,7 +16,7 @@ module PumaTuner
         # So many columns share the page's width.
         FEW_COLUMNS = 9
 
-        attr_reader :metric, :caption, :id
+        attr_reader :grid, :marks, :metric, :caption, :id
 
         # @param grid [Grid]
         # @param sweep [Predict::Sweep] whose numbers all have their colour on one scale
@@ -24,7 +24,7 @@ module PumaTuner
         # @param metric [Symbol] of METRICS
         # @param id [String]
         # @param first [Boolean] whether it is the page's first of its metric, which tells how to read them
-        def initialize(grid, sweep, marks, metric, id:, first:)
+        def initialize(grid:, sweep:, marks:, metric:, id:, first:)
           @grid = grid
           @sweep = sweep
           @marks = marks
@@ -38,18 +38,6 @@ module PumaTuner
 
         # @return [Boolean]
         def first? = @first
-
-        # @return [Boolean] whether a proof has measured anything
-        def proven? = @marks.proven?
-
-        # @return [Boolean] whether a map of throughput stands above it
-        def open? = @grid.open?
-
-        # @return [Array<Integer>]
-        def workers_counts = @grid.workers_counts
-
-        # @return [Array<Integer>]
-        def threads_counts = @grid.threads_counts
 
         # @return [Boolean] whether the rule of thumb gives so many threads
         def rule_of_thumb?(threads_count) = threads_count == @sweep.rule_of_thumb_threads_count

@@ -38,11 +38,9 @@ module PumaTuner
         # @param row [GvlHolders::Row]
         # @return [Array<Cell>] one for each column; the rest is nobody, and has no colour
         def cells(row)
-          cells = named.map { |name|
-            row.shares.fetch(name,
-              0.0).then { |ratio| cell(row, name, ratio, ratio / largest) }
-          }
-          cells << cell(row, REST, 1 - named.sum { |name| row.shares.fetch(name, 0.0) }, 0) if rest?
+          ratios = named.to_h { |name| [name, row.shares.fetch(name, 0.0)] }
+          cells = ratios.map { |name, ratio| cell(row, name, ratio, ratio / largest) }
+          cells << cell(row, REST, 1 - ratios.values.sum, 0) if rest?
           cells
         end
 
@@ -64,8 +62,7 @@ module PumaTuner
           seen = ratio >= ThreadLine::LEAST_PRINTED_RATIO
           Cell.new(text: seen ? Figures.share(ratio) : "", heat: heat.round(2),
             title: "#{name} held it for #{Units.duration(row.per_request_ns * ratio)} (#{Units.percent(ratio)}) of " \
-              "the " \
-              "#{Units.duration(row.per_request_ns)} that #{row.name} waited")
+              "the #{Units.duration(row.per_request_ns)} that #{row.name} waited")
         end
       end
     end

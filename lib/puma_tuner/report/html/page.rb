@@ -66,16 +66,6 @@ module PumaTuner
           "<code>#{words.gsub(/--\w[\w-]*/) { |option| %(<span class="together">#{option}</span>) }}</code>"
         end
 
-        # @param text [String] the number as it is read
-        # @param number [Numeric, nil] and as it is sorted by
-        # @param heading [String, nil] its column's, where it is shown beside it in a narrow window
-        # @return [String] a cell of a table
-        def number_cell(text, number = nil, heading: nil)
-          sorted = %( data-number="#{format("%.6g", number)}") if number
-          headed = %( data-heading="#{h(heading)}") if heading
-          %(<td class="number"#{sorted}#{headed}>#{h(text)}</td>)
-        end
-
         # @return [String] CSS
         def stylesheet = @stylesheet ||= asset("tuner.css") + charts.map { |name| asset("#{name}.css") }.join
 

@@ -24,7 +24,7 @@ module PumaTuner
         def row_height = 26
 
         # @return [Array<Array(Integer, String)>] symbol and name of each variant
-        def legend = @cells.each_with_index.map { |cell, index| [Html.symbol(index), Figures.variant(cell)] }
+        def legend = Html.legend(@cells)
 
         # @return [Boolean] whether a round was tried again
         def void_any? = @attempts.any? { |trials| void(trials) }

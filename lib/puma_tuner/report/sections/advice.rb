@@ -54,7 +54,8 @@ module PumaTuner
         def proof(advice)
           return if advice.topology || advice.factors.empty?
           factors = advice.factors.map { |key, value| "#{key}=#{value}" }.join(",")
-          Code.new("puma_tuner prove --variant today: --variant advised:#{factors}")
+          advised = "advised:#{factors}"
+          Code.new("puma_tuner prove --variant today: --variant #{advised.match?(/\s/) ? %("#{advised}") : advised}")
         end
 
         def prediction(advice)

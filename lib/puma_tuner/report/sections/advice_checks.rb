@@ -35,8 +35,7 @@ module PumaTuner
         def row(check)
           measured = check.measured
           Row.new([check.variant, ProofWords.metric(measured), measured.predicted, measured.ratio,
-            outcome(measured.outcome),
-            AS_PREDICTED.fetch(measured.as_predicted?, "-")])
+            outcome(measured.outcome), AS_PREDICTED.fetch(measured.as_predicted?, "-")])
         end
 
         def outcome(outcome)

@@ -6,10 +6,8 @@ module PumaTuner
       # Where the difference comes from: the mean request of each variant, part by part.
       class Causes < Base
         READING = "each bar is the time of one variant's mean %s, split into what it was doing; all bars are drawn " \
-          "to " \
-          "one scale, so that a shorter one took less time. The part that shrank or grew is what the change did; " \
-          "where " \
-          "that is queue or gvlwait, others were out of the way sooner or later."
+          "to one scale, so that a shorter one took less time. The part that shrank or grew is what the change did; " \
+          "where that is queue or gvlwait, others were out of the way sooner or later."
         private_constant :READING
 
         class << self

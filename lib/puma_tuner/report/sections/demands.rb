@@ -22,11 +22,12 @@ module PumaTuner
           end
           Section.new(id: "demands", title: "Service demand: what a request needs without contention",
             blocks: [Table.new(columns, rows, sortable: true, style: "dense"),
-              *[overhead, arrivals, time_slice, memory, rule_of_thumb,
-                *unknown].compact.map { |text| Paragraph.new(text) }])
+              *texts.map { |text| Paragraph.new(text) }])
         end
 
         private
+
+        def texts = [overhead, arrivals, time_slice, memory, rule_of_thumb, *unknown].compact
 
         def overhead = "Puma's own CPU: #{Units.duration(@workload.overhead_cpu_ns)} a request."
 

@@ -5,18 +5,11 @@ module PumaTuner
     module Sections
       # Two groups of servers: what each did, by how much they differ, whether both were asked for the same, and all
       # services.
-      class Fleet < Base
-        # a, b: "47.0 ms"; change: "-11%", of b to a
-        Told = Data.define(:label, :a, :b, :change, :ratio, :adjusted, :outcome)
-
-        # Of the groups' sizes, a whole number tells enough.
-        NUMBERS = {"ns" => :duration, "per_s" => :rate}.freeze
-
+      class Fleet < Pair
         # Why rows are not shown whatever their figures say.
         UNDECIDED = {
           short_blocks: "%s: not shown, whatever the figures are. Parts of a day hang together, and intervals of " \
-            "them are narrower than the truth; " \
-            "a --window of four days or more decides.",
+            "them are narrower than the truth; a --window of four days or more decides.",
           few_blocks: "%s: not shown, as there are too few blocks of time for an interval.",
           traffic_apart: "%s: not shown, as the groups have no traffic per worker in common: the ratio includes the " \
             "effect of traffic.",
@@ -28,7 +21,7 @@ module PumaTuner
 
         SOURCES = {"rules" => "recorded rules"}.freeze
         BLOCKS = {86_400 => "one day", 21_600 => "six hours", 3_600 => "one hour"}.freeze
-        private_constant :NUMBERS, :UNDECIDED, :SOURCES, :BLOCKS
+        private_constant :UNDECIDED, :SOURCES, :BLOCKS
 
         # @param comparison [Fleet::Comparison]
         def initialize(comparison)
@@ -45,15 +38,6 @@ module PumaTuner
               Part.new(id: "mix", title: "Endpoint mix", sections: [mix]),
               Part.new(id: "services", title: "Services", sections: [services]),
               Part.new(id: "methodology", title: "Methodology", sections: [foundations])])
-        end
-
-        # @return [Array<Told>] the comparison's rows in words
-        def told
-          @comparison.rows.map do |row|
-            Told.new(label: row.label, a: number(row, row.a), b: number(row, row.b),
-              change: (Units.change(row.b / row.a) if row.a&.positive? && row.b),
-              ratio: Figures.ratio(row.ratio), adjusted: Figures.ratio(row.adjusted), outcome: row.outcome)
-          end
         end
 
         private
@@ -73,16 +57,25 @@ module PumaTuner
         end
 
         def comparison
-          columns = [Column.new(""), *%w[a b change].map { |name| Column.new(name, :figure) },
-            Column.new("ratio", :ratio), Column.new("at equal traffic", :ratio), Column.new("outcome", :outcome)]
-          rows = @comparison.rows.zip(told).map do |row, told|
-            Row.new([row.label, told.a, told.b, told.change, row.ratio, row.adjusted,
-              row.outcome ? Cell.new(row.outcome, style: row.outcome) : ""])
-          end
           data = [Subheading.new("The data"), List.new(@comparison.warnings)] if @comparison.warnings.any?
           Section.new(id: "differences", title: "How they differ",
-            blocks: [Chart.new(:fleet, @comparison), Table.new(columns, rows, style: "fleet"),
+            blocks: [chart, comparison_table(@comparison.rows, "traffic", style: "fleet"),
               *notes.map { |text| Note.new(text) }, *goals, *data])
+        end
+
+        def chart
+          ratios("fleet-ratios", {nil => @comparison.rows.select(&:ratio).map { |row| ratio(row) }}, "traffic",
+            axis_names: ["← less in b", "more in b →"],
+            reading: "Where the line stays clear of 1, the groups differ. A diamond apart from its circle says that " \
+              "one group had more traffic than the other.")
+        end
+
+        def ratio(row)
+          a, b, _ = numbers(row)
+          ratio, adjusted = [row.ratio, row.adjusted].map { |estimate| Figures.ratio(estimate) }
+          Ratio.new(row.label, row.ratio, other: row.adjusted&.value, outcome: row.outcome, facts: [ratio],
+            title: "#{row.label}: #{a} to #{b}, #{ratio}; at equal traffic #{adjusted}" \
+              "#{"; #{Figures.outcome(row.outcome)}" if row.outcome}")
         end
 
         # How many requests of each group met the goals that were asked for.
@@ -96,7 +89,7 @@ module PumaTuner
         # How to read the table.
         def notes
           [
-            "Ratios are of b over a, with #{interval}.",
+            "Ratios are of b over a, with #{interval(@comparison)}.",
             "\"At equal traffic\": as if both had the same requests per second and worker. The outcome goes by it " \
             "where there is one, corrected for multiple comparisons (Holm).",
             *undecided, *errors
@@ -119,20 +112,8 @@ module PumaTuner
         def mix
           mix = @comparison.mix or return
           p99 = "With a's mix in both, b's p99 would be #{Figures.ratio(mix.p99_at_a_mix)} a's." if mix.p99_at_a_mix
-          columns = [Column.new("endpoint", length: 60), Column.new("share in a", :percent),
-            Column.new("share in b", :percent)]
-          movers = mix.shifted ? mix.movers.map { |mover| Row.new([mover.endpoint, mover.a_ratio, mover.b_ratio]) } : []
-          Section.new(id: "endpoint-mix", title: "Endpoint mix",
-            blocks: [Paragraph.new(mix_sentence(mix)), *(Paragraph.new(p99) if p99),
-              Table.new(columns, movers, style: "dense")])
-        end
-
-        def mix_sentence(mix)
-          chance = "too few days to tell it from chance, six are needed"
-          chance = format("p = %.3g, permutation test over blocks", mix.p_value) if mix.p_value
-          said = mix.shifted ? "The groups got different requests" : "No shift of the endpoint mix is shown"
-          "#{said}: #{Units.percent(mix.distance_ratio)} of the requests would have to go to other endpoints to make " \
-          "the mixes equal (#{chance})."
+          mix_section(mix, shifted: "The groups got different requests", effect: p99,
+            chance: "too few days to tell it from chance, six are needed")
         end
 
         def services
@@ -170,22 +151,11 @@ module PumaTuner
           Section.new(id: "sources", title: "Methodology", open: false, blocks: [Labelled.new(rows)])
         end
 
-        def number(row, number)
-          return "-" unless number
-          return bytes(number) if row.unit == "bytes"
-          NUMBERS.key?(row.unit) ? Units.public_send(NUMBERS[row.unit], number) : Figures.count(number.round)
-        end
-
         # A worker's code and a fleet's memory are five orders of magnitude apart.
         def bytes(number)
           return "-" unless number
           gib = number.fdiv(1 << 30)
           (gib >= 10) ? "#{Units.significant(gib)} GiB" : "#{Units.significant(number.fdiv(Units::MIB))} MiB"
-        end
-
-        def interval
-          return "no interval" if @comparison.rows.none?(&:ratio)
-          "95% intervals by a bootstrap over #{Figures.counted(@comparison.blocks_count, "block")} of #{block}"
         end
 
         def block = BLOCKS.fetch(@comparison.block_s) { Units.duration(@comparison.block_s * Units::NS_PER_S) }

@@ -108,8 +108,7 @@ module PumaTuner
             Column.new("limit", :text, "by the lowest bound")]
           interesting = @marks.interesting(grid)
           Table.new(columns, grid.forecasts.map { |forecast| row(grid, forecast, interesting.include?(forecast)) },
-            sortable: true, style: "dense", caption: @notes.made,
-            most: MOST, nouns: %w[topology topologies])
+            sortable: true, style: "dense", caption: @notes.made, most: MOST, nouns: %w[topology topologies])
         end
 
         def percentiles
@@ -130,9 +129,10 @@ module PumaTuner
             forecast.cores_used, forecast.memory_bytes, forecast.bottleneck]
         end
 
-        def unsteady(forecast) = [Cell.new("no steady " \
-          "state", title: Statements.words(forecast.unsteady), style: :unsteady),
-          *[""] * (percentiles.size + 6)]
+        def unsteady(forecast)
+          why = Cell.new("no steady state", title: Statements.words(forecast.unsteady), style: :unsteady)
+          [why, *[""] * (percentiles.size + 6)]
+        end
 
         # The errors of the latencies are in the proof's table.
         def measured(cell)
@@ -149,10 +149,10 @@ module PumaTuner
           tables = grid.workers_counts.each_slice(COLUMNS_MAX).map do |workers|
             columns = [Column.new(grid.open? ? "p99 ms" : "requests/s"),
               *workers.map { |count| Column.new("-w #{count} ", :figure) }]
-            Table.new(columns, grid.threads_counts.map { |count|
-              Row.new(["-t #{count}",
-                *workers.map { |workers_count| matrix_cell(grid, workers_count, count) }])
-            })
+            rows = grid.threads_counts.map do |count|
+              Row.new(["-t #{count}", *workers.map { |workers_count| matrix_cell(grid, workers_count, count) }])
+            end
+            Table.new(columns, rows)
           end
           [*tables, Note.new(["< recommended", "* today",
             ("none: no steady state" if grid.steady.size < grid.forecasts.size), widest(grid)].compact.join("; "))]
@@ -172,11 +172,9 @@ module PumaTuner
         # A range in each cell would leave no matrix to look at.
         def widest(grid)
           return if grid.steady.empty?
-          ratios = grid.steady.map { |forecast|
-            estimate(grid,
-              forecast).then { |one| [one.high - one.value, one.value - one.low].max.fdiv(one.value) }
-          }
-          "#{Figures.level(estimate(grid, grid.steady.first))}: ±#{Units.percent(ratios.max)} at most"
+          estimates = grid.steady.map { |forecast| estimate(grid, forecast) }
+          ratios = estimates.map { |one| [one.high - one.value, one.value - one.low].max.fdiv(one.value) }
+          "#{Figures.level(estimates.first)}: ±#{Units.percent(ratios.max)} at most"
         end
 
         # Where the time of a mean simulated request goes, and what formulas make of the same scenario.
@@ -202,7 +200,7 @@ module PumaTuner
             Row.new([grid.name(forecast), forecast.budget.wall_ns, *parts.map { |part| part_cell(forecast, part.name) },
               forecast.slices_per_request || 0], marks: mark(grid, forecast))
           end
-          Table.new(columns, rows, style: "dense")
+          Table.new(columns, rows, style: "dense", caption: "Where the mean simulated request's time goes, in ms")
         end
 
         def unseen?(budget, part) = budget.share_ratio(part.name).to_f < ThreadLine::LEAST_PRINTED_RATIO
@@ -218,7 +216,7 @@ module PumaTuner
             *Formulas::ALL.map { |formula| Column.new(formula.word, :figure, formula.meaning) }]
           rows = forecasts.map do |forecast|
             Row.new([grid.name(forecast), forecast.throughput_per_s.value, forecast.mean_ns.value,
-              *Formulas.of(forecast).map { |told| Cell.new(told.words, number: told.number) }],
+              *Formulas::ALL.map { |formula| Cell.new(formula.words(forecast), number: formula.number(forecast)) }],
               marks: mark(grid, forecast), key: shown.include?(forecast))
           end
           Table.new(columns, rows, sortable: true, style: "dense", most: {text: EXPLAINED_MAX},

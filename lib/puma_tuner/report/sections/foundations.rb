@@ -31,8 +31,11 @@ module PumaTuner
             *("GVL time slice #{slice} ms" if slice), "ticks of #{Units.duration(machine.tick_ns)}",
             "#{Units.duration(machine.handoff_ns)} from one thread to the next",
             "#{Units.duration(machine.client_cpu_ns)} of the load generator's CPU a request"
-          ].join(", ") + (machine.calibrated ? "; measured here on #{machine.calibrated.calibrated_at}" : "; typical " \
-            "figures, not measured here")
+          ].join(", ") + whence(machine.calibrated)
+        end
+
+        def whence(calibrated)
+          calibrated ? "; measured here on #{calibrated.calibrated_at}" : "; typical figures, not measured here"
         end
       end
     end

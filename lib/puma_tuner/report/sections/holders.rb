@@ -29,9 +29,8 @@ module PumaTuner
         private
 
         HOW_TO_READ = "gvlwait: mean per request. Slices: time slices that ended in an endpoint's own requests; long " \
-          "holds: times these held the GVL for 10 ms or more; both per 100 " \
-          "requests. If a holder has many of them, shorten its computations or the time slice; if it has none, use " \
-            "fewer threads per worker."
+          "holds: times these held the GVL for 10 ms or more; both per 100 requests. If a holder has many of them, " \
+          "shorten its computations or the time slice; if it has none, use fewer threads per worker."
         private_constant :HOW_TO_READ
 
         # What all waited for tells what one alone waited for, too.
@@ -40,18 +39,15 @@ module PumaTuner
           rows << row(@holders.all) if rows.size > 1
           columns = [Column.new("endpoint", length: NAME_LENGTH), Column.new("gvlwait", :duration),
             Column.new("slices", :figure), Column.new("long holds", :figure), Column.new("of the wait, held by")]
-          Table.new(columns, rows, most: MOST,
-            rest: ->(count) {
-              row(@holders.all,
-                "all, #{Figures.counted(@holders.rows.size - count, "row")} more among them")
-            })
+          rest = ->(count) {
+            row(@holders.all, "all, #{Figures.counted(@holders.rows.size - count, "row")} more among them")
+          }
+          Table.new(columns, rows, most: MOST, rest:)
         end
 
         def row(row, name = row.name)
-          shares = row.largest(HOLDERS_MAX).map { |name, ratio|
-            "#{Units.percent(ratio).rjust(5)} " \
-                      "#{Figures.shortened(name, NAME_LENGTH)}"
-          }
+          shares = row.largest(HOLDERS_MAX)
+            .map { |name, ratio| "#{Units.percent(ratio).rjust(5)} #{Figures.shortened(name, NAME_LENGTH)}" }
           Row.new([name, row.per_request_ns, row.slices, row.long_holds, shares])
         end
       end

@@ -133,9 +133,7 @@ module PumaTuner
           sums = process.lanes.map(&:sums)
           kinds = WORDS.keys.select { |kind| sums.any? { |one| one.fetch(kind, 0).positive? } }
           columns = [Column.new("thread", length: 22), Column.new("requests", :count, short: "req"),
-            *kinds.map { |kind|
-              Column.new(WORDS.fetch(kind).first, :figure, meaning: WORDS.fetch(kind).last)
-            },
+            *WORDS.values_at(*kinds).map { |word, meaning| Column.new(word, :figure, meaning) },
             Column.new("longest gvlwait", :duration, short: "longest"), Column.new("meanwhile", page: true)]
           rows = process.lanes.zip(sums).map { |lane, own| row(recording, lane, own, kinds) }
           Table.new(columns, rows, style: "dense numbers", most: MOST, nouns: %w[thread threads],

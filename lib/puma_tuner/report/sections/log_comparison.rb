@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     module Sections
       # Two logs of a server: how they differ, which part of that is the mix, and each endpoint.
-      class LogComparison < Base
+      class LogComparison < Pair
         # Rows of endpoints, and of those that are not compared.
         MOST = {brief: 40, text: 400, markdown: 40, html: 400}.freeze
         LEFT_MOST = {brief: 10, text: 400, markdown: 20, html: 400}.freeze
@@ -13,7 +13,60 @@ module PumaTuner
           week: "spans of the same time of the week", hours: "spans of the same time of the day",
           order: "spans in their order, as there is no time of the day in common"
         }.freeze
-        private_constant :MOST, :LEFT_MOST, :PAIRINGS
+
+        # Which time of a request it is.
+        SEEN_FROM = {
+          "app" => "the app's time, as who asked it saw it", "client" => "the time until the client had its response"
+        }.freeze
+
+        # Why nothing is shown, whatever the figures are.
+        UNDECIDED = {
+          other_hours: "Nothing is shown, whatever the figures are: the logs are of other hours of the day, and " \
+            "traffic differs between hours. Compare with the same hours of a day before.",
+          few_blocks: "Nothing is shown, whatever the figures are: the logs have too little time in common, or too " \
+            "few requests in it, for an interval. Take longer logs.",
+          short_blocks: "Nothing is shown, whatever the figures are: what disturbs this server lasts too long for " \
+            "logs of this length, and intervals are narrower than the truth. Take longer logs, best of four days and " \
+            "more."
+        }.freeze
+
+        # Why an endpoint is not compared.
+        REASONS = {
+          few_requests: "too few requests", only_in_a: "only in the first", only_in_b: "only in the second",
+          not_asked: "beyond --top"
+        }.freeze
+
+        LEFT_OUT = {
+          "no_request" => "lines that are no request", "asset" => "for files of pictures, styles or scripts",
+          "no_time" => "without a time", "interleaved" => "under way beside others, whose lines have no tag"
+        }.freeze
+
+        # What a reader has to know.
+        REMARKS = {
+          other_formats: ->(a:, b:) {
+            "The logs are of different formats (#{a}, #{b}), which take the time at different places: the ratio has " \
+              "that in it."
+          },
+          left_hours: ->(log:, ratio:) {
+            "#{log}: #{Units.percent(ratio)} of its requests are left out, as they came at hours that the other does " \
+              "not have, or that it has on more days than the rest."
+          },
+          other_traffic: ->(ratio:) {
+            "b served #{Units.times(ratio.first)} as many requests per second. At more requests, queues are longer: " \
+              "a part of the change may be theirs."
+          },
+          errors_of_one: ->(log:, other:, ratio:) {
+            "#{other} has no response with status 500 and above, and #{log} has #{Units.percent(ratio)}: that makes " \
+              "no ratio, and the outcome goes by the difference."
+          },
+          other_endpoints: ->(covered_ratio:) {
+            "The mix is made equal over endpoints that both were asked for often enough; they have " \
+              "#{Units.percent(covered_ratio)} of the requests."
+          },
+          less_than_days: "The intervals are of these hours: by how much one day differs from another is in none of " \
+            "less than four days."
+        }.freeze
+        private_constant :MOST, :LEFT_MOST, :PAIRINGS, :SEEN_FROM, :UNDECIDED, :REASONS, :LEFT_OUT, :REMARKS
 
         # @param outcome [Compare::Outcome]
         def initialize(outcome)
@@ -41,39 +94,40 @@ module PumaTuner
         end
 
         def all
-          rows = @outcome.rows.map do |row|
-            Row.new([row.label, number(row, row.a), number(row, row.b), change(row), row.ratio, row.adjusted,
-              outcome(row)])
-          end
-          columns = [Column.new(""), *figures, Column.new("ratio", :ratio), Column.new("at equal mix", :ratio),
-            Column.new("outcome", :outcome)]
-          Section.new(id: "all", title: "All requests", blocks: [*chart, Table.new(columns, rows, style: "fleet"),
-            *notes.map { |text| Note.new(text) },
-            *(List.new(@outcome.remarks.map { |one| CompareWords.remark(one) }) if @outcome.remarks.any?)])
+          Section.new(id: "all", title: "All requests",
+            blocks: [chart, comparison_table(@outcome.rows, "mix", style: "fleet"),
+              *notes.map { |text| Note.new(text) },
+              List.new(@outcome.remarks.map { |one| Statements.words(one, REMARKS) })])
         end
 
-        def figures = %w[a b change].map { |name| Column.new(name, :figure) }
+        def chart
+          groups = {"all requests" => @outcome.rows, **@outcome.endpoints.to_h { |one| [one.endpoint, one.rows] }}
+            .to_h { |name, rows| [name, rows.filter_map { |row| ratio(name, row) if row.ratio && row.unit == "ns" }] }
+          ratios("log-ratios", groups, "mix", axis_names: ["← faster in b", "slower in b →"],
+            reading: "A diamond apart from its circle says that other things were asked for: what is left of the " \
+              "change at its place is the endpoints' own.")
+        end
 
-        def chart = ([Chart.new(:log_comparison, @outcome)] if @outcome.rows.any?(&:ratio))
+        def ratio(name, row)
+          ratio = Figures.ratio(row.ratio)
+          equal = "; at equal mix #{Figures.ratio(row.adjusted)}" if row.adjusted
+          Ratio.new(row.label, row.ratio, other: row.adjusted&.value, outcome: row.outcome, facts: [ratio],
+            title: "#{name}, #{row.label}: #{ratio}#{equal}; #{Figures.outcome(row.outcome || :not_shown)}")
+        end
 
         def notes
           [
-            "Ratios are of b over a, with #{interval}. Times are of responses with a status below 400: " \
-            "#{CompareWords::SEEN_FROM.fetch(@outcome.a.seen_from)}.",
+            "Ratios are of b over a, with #{interval(@outcome)}. Times are of responses with a status below 400: " \
+            "#{SEEN_FROM.fetch(@outcome.a.seen_from)}.",
             *(if adjusted?
                 "\"At equal mix\": as if each endpoint had been asked for as often in b as in a. The outcome goes " \
                 "by it where there is one; all outcomes here and below are corrected together (Holm)."
               end),
-            *CompareWords::UNDECIDED[@outcome.reason]
+            *UNDECIDED[@outcome.reason]
           ]
         end
 
         def adjusted? = @outcome.rows.any?(&:adjusted)
-
-        def interval
-          return "no interval" if @outcome.rows.none?(&:ratio)
-          "95% intervals by a bootstrap over #{Figures.counted(@outcome.blocks_count, "block")} of #{block}"
-        end
 
         def block = duration(@outcome.block_s)
 
@@ -91,8 +145,7 @@ module PumaTuner
             *figures, Column.new("ratio", :ratio), Column.new("outcome", :outcome)]
           rows = compared.flat_map do |one|
             one.rows.each_with_index.map do |row, place|
-              Row.new([*heading(one, place), row.label, number(row, row.a), number(row, row.b), change(row), row.ratio,
-                outcome(row)])
+              Row.new([*heading(one, place), row.label, *numbers(row), row.ratio, outcome(row)])
             end
           end
           Section.new(id: "endpoints", title: "Endpoints",
@@ -104,35 +157,10 @@ module PumaTuner
           [one.endpoint, "#{Figures.count(one.a_count)} → #{Figures.count(one.b_count)}"]
         end
 
-        def outcome(row) = row.outcome ? Cell.new(row.outcome, style: row.outcome) : ""
-
-        def change(row) = (Units.change(row.b.fdiv(row.a)) if row.a&.positive? && row.b)
-
-        def number(row, number)
-          return "-" unless number
-          case row.unit
-          when "ns" then Units.duration(number)
-          when "ratio" then Units.percent(number)
-          else Units.rate(number)
-          end
-        end
-
         def mix
           mix = @outcome.mix or return
-          columns = [Column.new("endpoint", length: 60), Column.new("share in a", :percent),
-            Column.new("share in b", :percent)]
-          movers = mix.shifted ? mix.movers.map { |mover| Row.new([mover.endpoint, mover.a_ratio, mover.b_ratio]) } : []
-          Section.new(id: "endpoint-mix", title: "Endpoint mix", blocks: [Paragraph.new(mix_sentence(mix)),
-            *(Paragraph.new(effect) if mix.shifted && @outcome.mix_rows.any?),
-            Table.new(columns, movers, style: "dense")])
-        end
-
-        def mix_sentence(mix)
-          chance = mix.p_value ? format("p = %.3g, permutation test over blocks", mix.p_value) :
-            "which can't be told from chance here"
-          said = mix.shifted ? "They were asked for different things" : "No shift of the endpoint mix is shown"
-          "#{said}: #{Units.percent(mix.distance_ratio)} of the requests would have to go to other endpoints to make " \
-            "the mixes equal (#{chance})."
+          mix_section(mix, shifted: "They were asked for different things",
+            effect: (effect if mix.shifted && @outcome.mix_rows.any?), chance: "which can't be told from chance here")
         end
 
         def effect
@@ -142,7 +170,7 @@ module PumaTuner
 
         def left
           rows = @outcome.endpoints.select(&:reason).map do |one|
-            Row.new([one.endpoint, one.a_count, one.b_count, CompareWords::REASONS.fetch(one.reason)])
+            Row.new([one.endpoint, one.a_count, one.b_count, REASONS.fetch(one.reason)])
           end
           return if rows.empty?
           columns = [Column.new("endpoint", length: 60), Column.new("requests in a", :count),
@@ -164,7 +192,7 @@ module PumaTuner
         end
 
         def left_out(facts)
-          facts.left_out.map { |why, count| "#{Figures.count(count)} #{CompareWords::LEFT_OUT.fetch(why, why)}" }
+          facts.left_out.map { |why, count| "#{Figures.count(count)} #{LEFT_OUT.fetch(why, why)}" }
         end
       end
     end

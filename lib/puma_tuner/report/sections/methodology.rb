@@ -10,10 +10,9 @@ module PumaTuner
 
         # Names that need more words than are in them.
         LABELS = {
-          "run_queue_wait_ratio" => "waiting for a core", "pressure_ratio" => "CPU " \
-            "pressure", "foreign_cpu_ratio" => "used by others",
-          "stolen_ratio" => "taken by the hypervisor", "generator_cpu_ratio" => "the generator's " \
-            "core", "lag_p99_ns" => "the generator's lag (p99)",
+          "run_queue_wait_ratio" => "waiting for a core", "pressure_ratio" => "CPU pressure",
+          "foreign_cpu_ratio" => "used by others", "stolen_ratio" => "taken by the hypervisor",
+          "generator_cpu_ratio" => "the generator's core", "lag_p99_ns" => "the generator's lag (p99)",
           "in_flight_ratio" => "requests in flight, of the connections", "yjit_code_ratio" => "YJIT's memory"
         }.freeze
         private_constant :UNITS, :LABELS
@@ -50,11 +49,9 @@ module PumaTuner
 
         # @return [Array<String>] trials that were measured before they were warm, as far as anybody can tell
         def unsteady
-          warmed.reject { |trial| trial.warmup.steady }
-            .map { |trial|
-            "round #{trial.round + 1}, " \
-              "#{trial.variant}#{": #{trial.warmup.reason}" if trial.warmup.reason}"
-          }
+          warmed.reject { |trial| trial.warmup.steady }.map do |trial|
+            "round #{trial.round + 1}, #{[trial.variant, *trial.warmup.reason].join(": ")}"
+          end
         end
 
         # @return [Array<String>] of the variants, each once
@@ -78,8 +75,8 @@ module PumaTuner
           end
           [Table.new(columns, rows, style: "noise"),
             Note.new("A/A test: the baseline against itself, before the rounds. Of a pair: standard deviation of one " \
-              "pair's ratio. " \
-              "MDE (minimum detectable effect): the smallest change the planned rounds detect with 80% power.")]
+              "pair's ratio. MDE (minimum detectable effect): the smallest change the planned rounds detect with 80% " \
+              "power.")]
         end
 
         def trials = @trials ||= @verdict.valid_trials
@@ -87,13 +84,11 @@ module PumaTuner
         def warmed = trials.select(&:warmup)
 
         def rounds
-          first = @contents.cells.map { |cell|
-            "#{cell.variant} " \
-                      "#{trials.count { |trial| trial.position.zero? && trial.variant == cell.variant }}"
-          }
+          counts = trials.select { |trial| trial.position.zero? }.map(&:variant).tally
+          first = @contents.cells.map { |cell| "#{cell.variant} #{counts.fetch(cell.variant, 0)}" }
           "#{Figures.counted(@verdict.rounds_count, "round")} of #{Figures.counted(@verdict.cells.size, "variant")}, " \
-            "each in a fresh process, " \
-            "in shuffled order (seed #{@verdict.seed})#{"; first in a round: #{Figures.list(first)}" if trials.any?}"
+            "each in a fresh process, in shuffled order (seed #{@verdict.seed})" \
+            "#{"; first in a round: #{Figures.list(first)}" if trials.any?}"
         end
 
         def load
@@ -107,12 +102,10 @@ module PumaTuner
           return if warmed.empty?
           how_many = "#{Figures.counted(unsteady.size, "trial")} of #{warmed.size} not steady then"
           how_many = "all #{warmed.size} trials were steady then" if unsteady.empty?
-          median = ->(field) {
-            Stats::Quantile.of(warmed.map { |trial| trial.warmup.public_send(field) || 0 }.sort,
-              0.5)
-          }
-          "Median #{Figures.count(median.call(:requests_count).round)} #{@contents.noun}s in " \
-            "#{Units.duration(median.call(:duration_ns))}; " \
+          requests_count, duration_ns = %i[requests_count duration_ns].map do |field|
+            Stats::Quantile.of(warmed.map { |trial| trial.warmup.public_send(field) || 0 }.sort, 0.5)
+          end
+          "Median #{Figures.count(requests_count.round)} #{@contents.noun}s in #{Units.duration(duration_ns)}; " \
             "#{how_many}."
         end
 
@@ -123,11 +116,10 @@ module PumaTuner
 
         def failures
           return if @verdict.failures.empty?
-          told = @verdict.failures.map { |one|
-            "#{one.variant} in #{Figures.counted(one.attempts_count, "round")} of " \
-                      "#{one.all_count} (#{Statements.words(one.reason)})" \
-                      "#{", clearly more than the baseline" if one.clearly_more}"
-          }
+          told = @verdict.failures.map do |one|
+            "#{one.variant} in #{Figures.counted(one.attempts_count, "round")} of #{one.all_count} " \
+              "(#{Statements.words(one.reason)})#{", clearly more than the baseline" if one.clearly_more}"
+          end
           "Failed: #{told.join("; ")}."
         end
 
@@ -145,22 +137,18 @@ module PumaTuner
         def cost_of(disturbed)
           return unless disturbed.explained_ratio&.positive? && disturbed.quiet_effect_ratio
           " #{Units.percent(disturbed.explained_ratio)} of the scatter in #{@contents.primary.label} goes with that; " \
-            "without it, a change of " \
-            "#{Units.percent(disturbed.quiet_effect_ratio)} would have been detected with 80% power."
+            "without it, a change of #{Units.percent(disturbed.quiet_effect_ratio)} would have been detected with " \
+            "80% power."
         end
 
         def decided
           looks = @verdict.looks.to_a
           return if looks.empty?
-          if @verdict.level_ratio
-            level = " with an interval of " \
-              "#{Units.percent(@verdict.level_ratio)}#{" each time" if looks.size > 1}"
-          end
-          if @verdict.equivalent_ratio
-            equivalent = "; equivalent: inside 1 ± " \
-              "#{Units.percent(@verdict.equivalent_ratio)}"
-          end
-          "By #{@contents.primary.label} after #{Figures.list(looks.map(&:to_s))} rounds#{level}, declared " \
+          level, margin = @verdict.level_ratio, @verdict.equivalent_ratio
+          each_time = " each time" if looks.size > 1
+          interval = " with an interval of #{Units.percent(level)}#{each_time}" if level
+          equivalent = "; equivalent: inside 1 ± #{Units.percent(margin)}" if margin
+          "By #{@contents.primary.label} after #{Figures.list(looks.map(&:to_s))} rounds#{interval}, declared " \
             "beforehand#{equivalent}."
         end
 

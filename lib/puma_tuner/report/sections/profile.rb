@@ -139,8 +139,8 @@ module PumaTuner
           columns = [Column.new("method", length: 44), Column.new("self %", :figure), Column.new("total %", :figure),
             Column.new("#{HEADINGS.fetch(@costs.unit, @costs.unit)}#{per}", :figure),
             *(Column.new("calls#{per}", :figure) if @costs.traced?), Column.new("where", length: 46)]
-          note = "self: in the method's own code; total: with all that it " \
-            "called#{"; in brackets: the 95% interval of sampling" unless @costs.traced?}."
+          sampled = "; in brackets: the 95% interval of sampling" unless @costs.traced?
+          note = "self: in the method's own code; total: with all that it called#{sampled}."
           Section.new(id: "dearest", title: "By method",
             blocks: [Table.new(columns, methods.map { |method| row(method) }, sortable: true, style: "dense",
               caption: "Sorted by self amount",
@@ -166,8 +166,7 @@ module PumaTuner
           left_out = @costs.left_out_amount
           [
             (if left_out.positive?
-               "Left out: #{Profile.amount(@costs.unit, left_out)} of threads that wait for work, or are " \
-                "ours."
+               "Left out: #{Profile.amount(@costs.unit, left_out)} of threads that wait for work, or are ours."
              end),
             ("The profiler lost #{Figures.counted(@costs.lost_count, "sample")}." if @costs.lost_count&.positive?),
             (if @costs.traced?

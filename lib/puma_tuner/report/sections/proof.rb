@@ -22,8 +22,7 @@ module PumaTuner
         # @return [Blocks::Section]
         def section
           Section.new(id: "compared", title: "Proof: measured against #{@verdict.baseline}", blocks: [
-            *claims, *starved, Chart.new(:ratios, @contents),
-            *@contents.other_cells.flat_map { |cell| comparison(cell) },
+            *claims, *starved, ratios, *@contents.other_cells.flat_map { |cell| comparison(cell) },
             *(Note.new(notes.join(" ")) if notes.any?), Chart.new(:rounds, @contents), *predictions,
             Chart.new(:curves, @contents)
           ])
@@ -52,6 +51,38 @@ module PumaTuner
 
         def starved = ProofWords.starved(@contents)&.then { |text| Paragraph.new(text) }
 
+        # What was measured beside what was predicted, with the intervals drawn.
+        def ratios
+          groups = @contents.other_cells.to_h do |cell|
+            rows = ComparisonRows.new(@contents, cell).rows.select(&:comparison)
+            ["#{cell.variant} over #{@verdict.baseline}", rows.map { |row| ratio(row) }]
+          end
+          legend = [[:interval, "measured, with its interval"], [nil, "* primary metric"],
+            *([[:other, "predicted"]] if predicted?)]
+          chart = Chart.new(:ratios, {groups:, legend:, axis_names: ["← less than the baseline", "more →"],
+            headings: ["measured", *("predicted" if predicted?), "outcome"],
+            label: "Ratios measured in pairs with their intervals#{", and predicted ones" if predicted?}"})
+          Figure.new(id: "ratios", title: predicted? ? "Measured beside predicted" : "By how much", blocks: [chart],
+            reading: "each line is the interval in which a variant’s ratio to the baseline lies, from rounds " \
+              "measured in pairs. If it stays clear of 1, a difference is shown, but in metrics other than the " \
+              "primary one only where that holds out against their number. More is better of what is counted by the " \
+              "second, less of all else.#{HELD if predicted?} The scale is logarithmic.")
+        end
+
+        HELD = " A diamond on the line is a prediction that held; off the line, one that did not."
+        private_constant :HELD
+
+        def ratio(row)
+          ratio, predicted = row.comparison.ratio, row.comparison.predicted_ratio
+          rounds = "#{Figures.level(ratio)} of #{Figures.counted(ratio.samples_count, "round")}"
+          Ratio.new("#{row.metric.label}#{" *" if row.primary}", ratio, other: predicted, outcome: row.outcome,
+            facts: [row.ratio, *(Units.times(predicted) if predicted?), row.words],
+            title: "#{row.label}: measured #{row.ratio}, #{rounds}" \
+              "#{", predicted #{Units.times(predicted)}" if predicted}; #{row.words}")
+        end
+
+        def predicted? = @verdict.comparisons.any?(&:predicted_ratio)
+
         def comparison(cell)
           rows = ComparisonRows.new(@contents, cell)
           names = [cell, @contents.baseline_cell].map { |one| Figures.variant(one) }
@@ -74,7 +105,7 @@ module PumaTuner
         end
 
         def interval
-          predicted = ", and whether the prediction lies inside it" if @verdict.comparisons.any?(&:predicted_ratio)
+          predicted = ", and whether the prediction lies inside it" if predicted?
           "Ratio: variant over #{@verdict.baseline}, with #{levels} over paired rounds#{predicted}."
         end
 

@@ -21,8 +21,7 @@ module PumaTuner
           Section.new(id: "threads", title: "Threads: where their time went, without idle time", blocks: [
             Figure.new(id: "thread-budgets", blocks: [Chart.new(:threads, @contents.observation)],
               reading: "each bar is the time in which a pool thread was not idle; busy is that time's share of the " \
-                "window. Threads that differ much from each other point " \
-                "at few, long requests."),
+                "window. Threads that differ much from each other point at few, long requests."),
             Folded.new("The same in lines",
               [Lines.new(entries: entries(threads), noun: "thread", most: MOST, last: recommended)])
           ])

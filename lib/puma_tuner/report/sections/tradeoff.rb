@@ -25,8 +25,7 @@ module PumaTuner
         def page
           bytes = @study.estimated_bytes[@study.recommended]
           Page.new(title: TITLES.fetch(@study.subject, "CPU against memory"), date: @study.verdict.started_at,
-            command: @study.verdict.command,
-            head: [Labelled.new(points(bytes), style: :points)],
+            command: @study.verdict.command, head: [Labelled.new(points(bytes), style: :points)],
             parts: [Part.new(id: "variants", title: "By variant", sections: [variants]),
               Part.new(id: "methodology", title: "Methodology", sections: [foundations])])
         end
@@ -74,8 +73,7 @@ module PumaTuner
           rows = told.map do |told|
             point = told.point
             Row.new([told.name, point.cpu_per_request_ns, told.cpu_ratio, point.pss_bytes, told.memory_ratio,
-              point.p99_ns,
-              code(point)], marks: [*told.mark])
+              point.p99_ns, code(point)], marks: [*told.mark])
           end
           narrow = [part(columns, rows, RATIOS), part(columns, rows.map { |row| row.with(marks: []) }, FIGURES)]
           Section.new(id: "points", title: "By variant",

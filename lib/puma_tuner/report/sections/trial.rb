@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     module Sections
       # What came of another number of threads on a running server, and the line to write into puma.rb.
-      class Trial < Base
+      class Trial < Pair
         # @param outcome [PumaTuner::Trial::Outcome]
         def initialize(outcome)
           @outcome = outcome
@@ -60,14 +60,8 @@ module PumaTuner
 
         def comparison
           return if @outcome.rows.empty?
-          columns = [Column.new(""), Column.new("configured", :figure), Column.new("tried", :figure),
-            Column.new("ratio", :ratio), Column.new("at equal traffic", :ratio), Column.new("outcome", :outcome)]
-          rows = @outcome.rows.map do |row|
-            Row.new([row.label, number(row, row.a), number(row, row.b), row.ratio, row.adjusted,
-              row.outcome ? Cell.new(row.outcome, style: row.outcome) : ""])
-          end
           Section.new(id: "rows", title: "How they differ",
-            blocks: [Table.new(columns, rows), *notes.map { |text| Note.new(text) }])
+            blocks: [comparison_table(@outcome.rows, "traffic"), *notes.map { |text| Note.new(text) }])
         end
 
         def notes
@@ -86,12 +80,11 @@ module PumaTuner
             "have to go to other endpoints to make them equal."
         end
 
-        def number(row, number)
-          case row.unit
-          when "ns" then Units.duration(number)
-          else Units.mebibytes(number)
-          end
-        end
+        def figures = %w[configured tried].map { |name| Column.new(name, :figure) }
+
+        def numbers(row) = super.first(2)
+
+        def bytes(number) = Units.mebibytes(number)
       end
     end
   end

@@ -16,13 +16,11 @@ module PumaTuner
           Page.new(title: @contents.headline || Findings.title(@contents), lead: ("In short" if summary),
             date: @contents.recorded_at || observation&.started_at,
             conditions: ("#{Facts.new(observation).sentence}." if observation),
-            head: [*summary, *Glance.new(@contents).table],
-            command: @contents.command, whole: @contents.whole?,
+            head: [*summary, *Glance.new(@contents).table], command: @contents.command, whole: @contents.whole?,
             parts: [
               Part.new(id: "time", title: "Where the time goes", sections: time),
               Part.new(id: "model", title: "What the model has", sections: model),
-              Part.new(id: "forecasts", title: "What other settings would do",
-                sections: forecasts),
+              Part.new(id: "forecasts", title: "What other settings would do", sections: forecasts),
               Part.new(id: "advice", title: "What to change",
                 sections: [@contents.advice_list && Advice.of(@contents),
                   @contents.advice_list&.sizing && Sizing.of(@contents),
@@ -46,9 +44,8 @@ module PumaTuner
 
         def time
           return [] unless observation
-          [Threads.of(@contents), Lanes.of_observation(observation), Works.of_endpoints(observation),
-            Works.of_jobs(observation), Holders.of(observation),
-            Background.of(observation)]
+          [Threads.of(@contents), Lanes.of_observation(observation), Works.of(observation.endpoints),
+            Works.of(observation.jobs, "job"), Holders.of(observation), Background.of(observation)]
         end
 
         # Of a workload or a machine on its own, as a tuning shows what follows from them.

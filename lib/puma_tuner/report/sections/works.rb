@@ -18,37 +18,29 @@ module PumaTuner
         # With fewer, p99.9 would be the maximum under another name.
         LEAST_FOR_P999 = 1_000
 
+        # Id and title of the section.
+        TITLES = {
+          "request" => ["endpoints",
+            "Endpoints: where a request's time went, in % of the time from Puma's queue to the end of the response"],
+          "job" => ["jobs", "Jobs: where their time went, in % of the time from start to end"]
+        }.freeze
+
+        # Of their names, and of how many they were.
+        HEADINGS = {"request" => %w[endpoint requests], "job" => %w[job runs]}.freeze
+
         READINGS = {
           "request" => "each bar is the time of an endpoint's requests, from being queued in Puma to the end of the " \
-            "response, split into what they were doing; numbers inside are " \
-            "percent. Long queue asks for more threads or workers, long gvlwait for more workers or fewer threads, " \
-              "long lock for a larger pool or a lock that is held for less " \
-            "long, and cpu for faster code.",
+            "response, split into what they were doing; numbers inside are percent. Long queue asks for more threads " \
+            "or workers, long gvlwait for more workers or fewer threads, long lock for a larger pool or a lock that " \
+            "is held for less long, and cpu for faster code.",
           "job" => "each bar is the time of one kind of job, from beginning to end, split into what it was doing. " \
-            "Jobs in the process that serves requests hold the GVL that those " \
-            "wait for: see who held it, below."
+            "Jobs in the process that serves requests hold the GVL that those wait for: see who held it, below."
         }.freeze
         OF_ALL = ", also in percent of all time"
         BEFORE_PUMA = "mean from the proxy to Puma, by the proxy's clock; not in the latency"
-        private_constant :OF_ALL, :BEFORE_PUMA, :MOST, :QUANTILES, :LEAST_FOR_P999, :READINGS
+        private_constant :OF_ALL, :BEFORE_PUMA, :MOST, :QUANTILES, :LEAST_FOR_P999, :READINGS, :TITLES, :HEADINGS
 
         class << self
-          # @param observation [Probe::Observation]
-          # @return [Blocks::Section, nil]
-          def of_endpoints(observation)
-            new(observation.endpoints, noun: "request", headings: %w[endpoint requests],
-              parts: Parts.possible).section("endpoints",
-                "Endpoints: where a request's time went, in % of the time from Puma's queue to the end of the response")
-          end
-
-          # @param observation [Probe::Observation]
-          # @return [Blocks::Section, nil]
-          def of_jobs(observation)
-            new(observation.jobs, noun: "job", headings: %w[job runs],
-              parts: Parts.possible(queue: false)).section("jobs",
-                "Jobs: where their time went, in % of the time from start to end")
-          end
-
           # @param works [Array<Probe::EndpointObservation>]
           # @param rows_max [Integer]
           # @return [Array<Group>] by requests, the rest last
@@ -72,22 +64,21 @@ module PumaTuner
         end
 
         # @param works [Array<Probe::EndpointObservation>]
-        # @param noun [String] of one of them
-        # @param headings [Array(String, String)] of their names, and of how many they were
-        # @param parts [Array<Parts::Part>] that there can be
-        def initialize(works, noun: "request", headings: %w[endpoint requests], parts: Parts.possible)
+        # @param noun [String] what they are made of, "request" or "job"
+        def initialize(works, noun = "request")
           @works = works
           @noun = noun
-          @headings = headings
-          @possible_parts = parts
+          @headings = HEADINGS.fetch(noun)
+          @possible_parts = Parts.possible(queue: noun == "request")
         end
 
         # @return [Blocks::Section, nil]
-        def section(id, title)
+        def section
           return if @works.empty?
+          id, title = TITLES.fetch(@noun)
           pictures = [Figure.new(id: "#{@noun.sub("request", "endpoint")}-budgets",
             blocks: [Chart.new(:works, [@works, @headings, @possible_parts])], reading: READINGS.fetch(@noun)),
-            *(Chart.new(:latency, @works) if @noun == "request")]
+            *(latencies if @noun == "request")]
           Section.new(id:, title:, brief: :alone, open: true,
             blocks: [*pictures, Folded.new("The same in numbers", [table]), Note.new([*notes, *left_out].join(" "))])
         end
@@ -99,6 +90,14 @@ module PumaTuner
         def facts = [*Parts.sentences(@works.map(&:budget).reduce(:+)), before_puma, unaccounted].compact
 
         private
+
+        def latencies
+          Figure.new(id: "latencies", title: "How the latency is spread", blocks: [Chart.new(:latency, @works)],
+            reading: "each hill is one of the busiest endpoints, as high as its requests were many that took so " \
+              "long, each to its own scale; the two lines through it are p50 and p99. Two humps are two kinds of " \
+              "requests under one name, such as hits and misses of a cache; a long slope to the right is waiting. " \
+              "The scale is logarithmic.")
+        end
 
         def table
           groups = Works.groups(@works, @works.size)
@@ -160,17 +159,15 @@ module PumaTuner
           return if unaccounted_count.zero?
           all_count = @works.sum(&:requests_count)
           "#{Figures.count(unaccounted_count)} of #{Figures.counted(all_count, @noun)} " \
-            "(#{Units.percent(unaccounted_count.fdiv(all_count))}) have parts that do not add up to " \
-            "their wall time within 1%."
+            "(#{Units.percent(unaccounted_count.fdiv(all_count))}) have parts that do not add up to their wall time " \
+            "within 1%."
         end
 
         def left_out
-          io = "The io lines are means per #{@noun}." if @works.any? { |work|
-            Parts.io(work.budget,
-              work.requests_count)
-          }
-          [*io, *{"Below 0.1% everywhere" => parts.unseen, "Unknown (see Details)" => parts.unknown}
-            .filter_map { |label, some| "#{label}: #{Figures.list(some.map(&:word))}." if some.any? }]
+          io = @works.any? { |work| Parts.io(work.budget, work.requests_count) }
+          [*("The io lines are means per #{@noun}." if io),
+            *{"Below 0.1% everywhere" => parts.unseen, "Unknown (see Details)" => parts.unknown}
+              .filter_map { |label, some| "#{label}: #{Figures.list(some.map(&:word))}." if some.any? }]
         end
       end
     end

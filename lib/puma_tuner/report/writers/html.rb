@@ -39,19 +39,12 @@ module PumaTuner
           threads: [:bars, ->(observation) { Report::Html::Bars.of_threads(observation) }],
           variants: [:bars, ->(contents) { Report::Html::Bars.of_variants(contents) }],
           forecasts: [:bars, ->(subject) { Report::Html::Bars.of_forecasts(*subject) }],
-          latency: [:latency_chart, ->(endpoints) { Report::Html::LatencyChart.new(endpoints) }],
+          latency: [:row_chart, ->(endpoints) { Report::Html::LatencyChart.new(endpoints) }],
           holders: [:holder_matrix, ->(holders) { Report::Html::HolderMatrix.new(holders) }],
-          heat_maps: [:heat_map, ->(maps) {
-            maps.map { |map|
-              Report::Html::HeatMap.new(*map.values_at(:grid, :sweep,
-                :marks, :metric), **map.slice(:id, :first))
-            }
-          }],
-          ratios: [:ratio_chart, ->(contents) { Report::Html::RatioChart.new(contents) }],
+          heat_maps: [:heat_map, ->(maps) { maps.map { |map| Report::Html::HeatMap.new(**map) } }],
+          ratios: [:ratio_chart, ->(subject) { Report::Html::RatioChart.new(**subject) }],
           rounds: [:rounds_chart, ->(contents) { Report::Html::RoundsChart.new(contents) }],
           curves: [:line_chart, ->(contents) { Report::Html::Curves.of(contents) }],
-          fleet: [:fleet_chart, ->(comparison) { Report::Html::FleetChart.new(comparison) }],
-          log_comparison: [:log_chart, ->(outcome) { Report::Html::LogChart.new(outcome) }],
           tradeoff: [:tradeoff_chart, ->(study) { Report::Html::TradeoffChart.new(study) }],
           lanes: [:lane_chart, ->(subject) { Report::Html::LaneChart.new(*subject) }],
           flame: [:flame_graph, ->(costs) { Report::Html::FlameGraph.new(costs) }]
@@ -68,31 +61,25 @@ module PumaTuner
         end
 
         def part(part)
-          sections = part.sections.map { |section|
-            [section,
-              written(section.blocks)]
-          }.reject { |_, blocks| blocks.empty? }
+          sections = part.sections.map { |section| [section, written(section.blocks)] }
+            .reject { |_, blocks| blocks.empty? }
           return if sections.empty?
-          inside = sections.flat_map { |section, blocks|
-            [*(if sections.size > 1
-                 tag(:h3, text(section.title),
-                   id: section.id)
-               end), *blocks]
-          }
+          inside = sections.flat_map do |section, blocks|
+            [*(tag(:h3, text(section.title), id: section.id) if sections.size > 1), *blocks]
+          end
           tag(:section, tag(:h2, text(part.title)), *inside, id: part.id)
         end
 
         def closing(page)
           if Report::Html::Embedded.shortened?(@document)
             left_out = "; the recorded requests and the spread of each part are left out of it to keep the file " \
-              "small " \
-              "(--output writes them)"
+              "small (--output writes them)"
           end
           again = [tag(:h2, text("To do it again")), tag(:pre, text(page.command), class: "command")] if page.command
-          tag(:section, *again, tag(:p,
-            text("All values of this report are inside this file, as JSON in the element " \
-              "#puma_tuner-document#{left_out}. Made by puma_tuner #{VERSION}; " \
-              "nothing on this page is fetched from anywhere."), class: "note"), id: "again")
+          inside = "All values of this report are inside this file, as JSON in the element " \
+            "#puma_tuner-document#{left_out}. Made by puma_tuner #{VERSION}; nothing on this page is fetched from " \
+            "anywhere."
+          tag(:section, *again, tag(:p, text(inside), class: "note"), id: "again")
         end
 
         def written(blocks) = blocks.map { |block| write(block) }.flatten.reject(&:empty?)
@@ -154,21 +141,20 @@ module PumaTuner
         def table(block)
           rows = block.rows_for(:html)
           return [] if rows.empty?
-          hidden_count = block.hidden_count(:html)
-          [tag(:div, tag(:table, *(tag(:caption, sentence(block.caption)) if block.caption), heading(block.columns),
+          table = tag(:table, *(tag(:caption, sentence(block.caption)) if block.caption), heading(block.columns),
             tag(:tbody, *rows.map { |row| row(row, block) }),
-            class: [*("sortable" if block.sortable), *block.style].join(" ")), class: "wide"),
-            *(if hidden_count.positive?
-                note(Blocks::Note.new("#{Figures.counted(hidden_count, *block.nouns)} more in the " \
-                  "JSON."))
-              end)]
+            class: [*("sortable" if block.sortable), *block.style].join(" "))
+          left_out = Figures.counted(block.hidden_count(:html), *block.nouns)
+          [tag(:div, table, class: "wide"),
+            *(tag(:p, text("#{left_out} more in the JSON."), class: "note") if block.hidden_count(:html).positive?)]
         end
 
         def heading(columns)
-          tag(:thead, tag(:tr, *columns.each_with_index.map { |column, index|
+          cells = columns.each_with_index.map do |column, index|
             tag(:th, text(Words.heading(column, narrow: true)), scope: "col",
               class: ("number" if index.positive? && !Words::LEFT.include?(column.kind)), title: column.meaning)
-          }))
+          end
+          tag(:thead, tag(:tr, *cells))
         end
 
         def row(row, block)
@@ -210,10 +196,8 @@ module PumaTuner
 
         # @param inside [Array<Markup>] plain text would be one that nobody has escaped
         def tag(name, *inside, **attributes)
-          unless inside.all?(Markup)
-            raise InvariantError, "text that nobody has escaped: " \
-              "#{inside.grep_v(Markup).first.inspect}"
-          end
+          plain = inside.grep_v(Markup)
+          raise InvariantError, "text that nobody has escaped: #{plain.first.inspect}" if plain.any?
           told = attributes.compact.map { |key, value| %( #{key.to_s.tr("_", "-")}="#{@chart_page.h(value)}") }.join
           markup("<#{name}#{told}>#{inside.join}</#{name}>")
         end

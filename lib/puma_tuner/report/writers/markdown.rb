@@ -18,10 +18,8 @@ module PumaTuner
 
         # Of a whole tuning the first sentences are enough.
         def sections(page)
-          texts = page.sections.map { |section|
-            [section,
-              written(section.blocks)]
-          }.reject { |_, blocks| blocks.empty? }
+          texts = page.sections.map { |section| [section, written(section.blocks)] }
+            .reject { |_, blocks| blocks.empty? }
           texts.map do |section, blocks|
             text = blocks.join("\n\n")
             next fold(section.title, text) if page.whole || !section.open
@@ -67,11 +65,9 @@ module PumaTuner
           marked = rows.any? { |row| row.marks.any? }
           headings = [*block.columns.values_at(*picked).map { |column| Words.heading(column, narrow: false) },
             *("" if marked)]
-          [rows(headings, rows.flat_map { |row|
-            [row,
-              row.below].compact
-          }.map { |row| [*cells(row, block.columns, picked), *(row.marks.join(", ") if marked)] }),
-            *hidden(block)]
+          cells = rows.flat_map { |row| [row, *row.below] }
+            .map { |row| [*cells(row, block.columns, picked), *(row.marks.join(", ") if marked)] }
+          [rows(headings, cells), *rows_left_out(block, :markdown)&.then { |text| escaped(text) }]
         end
 
         def cells(row, columns, picked)
@@ -84,15 +80,6 @@ module PumaTuner
         def words(cell, column)
           note = cell.note if cell.is_a?(Blocks::Cell)
           "#{Words.cell(cell, column, narrow: false, range: false)}#{" (#{note})" if note}"
-        end
-
-        def hidden(block)
-          count = block.hidden_count(:markdown)
-          return [] if count.zero?
-          shown = block.rows.size - count
-          [escaped(block.rows.any?(&:key) ? "#{shown} of " \
-            "#{Figures.counted(block.rows.size, *block.nouns)}." : "#{Figures.counted(count, *block.nouns)} more in " \
-            "the HTML report and in the JSON.")]
         end
 
         def chart(block) = written(block.instead)

@@ -43,8 +43,7 @@ module PumaTuner
         def head(page)
           title = [page.lead, page.title].compact.join(": ")
           # Its table repeats, for whom a summary is enough, what stands below.
-          lines = [*lines_of(page.head.grep_v(Blocks::Table)),
-            *(note(Blocks::Note.new(page.conditions)) if page.conditions)]
+          lines = [*lines_of(page.head.grep_v(Blocks::Table)), *(faint(page.conditions) if page.conditions)]
           [*(heading_lines(title) unless title.empty?), *lines].join("\n") unless title.empty? && lines.empty?
         end
 
@@ -106,7 +105,9 @@ module PumaTuner
           wrapped(block.text).map { |line| @paint.call(line, *style) }
         end
 
-        def note(block) = wrapped(block.text).map { |line| @paint.call(line, :dim) }
+        def note(block) = faint(block.text)
+
+        def faint(text) = wrapped(text).map { |line| @paint.call(line, :dim) }
 
         def subheading(block)
           mark = " (#{block.mark})" if block.mark
@@ -118,10 +119,9 @@ module PumaTuner
           longest = block.rows.keys.map(&:length).max
           indent = (longest + INDENT.length + 2).clamp(LABEL_WIDTHS)
           block.rows.flat_map do |label, texts|
-            Array(texts).flat_map.with_index { |text, index|
-              wrapped(text.is_a?(Blocks::Code) ? text.text : text,
-                label: index.zero? ? label : "", indent:)
-            }
+            Array(texts).flat_map.with_index do |text, index|
+              wrapped(text.is_a?(Blocks::Code) ? text.text : text, label: index.zero? ? label : "", indent:)
+            end
           end
         end
 
@@ -136,7 +136,7 @@ module PumaTuner
           shown = count ? block.entries.first(count) : block.entries
           left_out = block.entries.size - shown.size
           [*shown.flatten.map { |line| Figures.printable(line) },
-            *(note(more_of(left_out, block.noun)) if left_out.positive?), *block.last]
+            *(faint(more_of(left_out, block.noun)) if left_out.positive?), *block.last]
         end
 
         def article(block)
@@ -154,7 +154,9 @@ module PumaTuner
           fit_names(told, headings)
           layout = Columns.new([*headings, "<"], width: WIDTH, paint: @paint)
           told.each { |row| row.lines.each { |line| layout << line.map { |text| painted(text) } } }
-          [*with_notes(layout.lines, told), *hidden(block)]
+          hidden = rows_left_out(block, @medium)
+          @left_out = true if hidden && !@verbose
+          [*with_notes(layout.lines, told), *(faint(hidden) if hidden)]
         end
 
         # lines: [[Styled of a cell, …], …], marks last; notes: to stand below them
@@ -168,28 +170,21 @@ module PumaTuner
         # Cells of several lines, and marks, go on below.
         def told(row, picked, columns)
           cells = row.cells.values_at(*picked)
-          texts = cells.zip(columns).each_with_index.map { |(cell, column), place|
-            cell_lines(cell, column,
-              bold: place.zero? && row.marks.any?)
-          }
+          texts = cells.zip(columns).each_with_index.map do |(cell, column), place|
+            cell_lines(cell, column, bold: place.zero? && row.marks.any?)
+          end
           texts.first[0] = texts.first[0].with(text: "#{texts.first[0].text} (primary)") if row.style == :primary
           texts << row.marks.map { |mark| Styled.new(text: mark, styles: [MARKS[mark]]) }
           height = [texts.map(&:size).max, 1].max
-          notes = cells.zip(columns).filter_map { |cell, column|
-            if cell.is_a?(Blocks::Cell) && cell.note
-              "#{INDENT * 2}#{column.name}: " \
-                      "#{cell.note}"
-            end
-          }
+          notes = cells.zip(columns).select { |cell, _| cell.is_a?(Blocks::Cell) && cell.note }
+            .map { |cell, column| "#{INDENT * 2}#{column.name}: #{cell.note}" }
           Told.new(lines: [*Array.new(height) { |line| texts.map { |own| own[line] } },
             *(below(row.below, picked, columns) if row.below)], notes:)
         end
 
         def below(row, picked, columns)
-          name, *numbers = row.cells.values_at(*picked).zip(columns).map { |cell, column|
-            cell_lines(cell,
-              column).first
-          }
+          name, *numbers = row.cells.values_at(*picked).zip(columns)
+            .map { |cell, column| cell_lines(cell, column).first }
           [[Styled.new(text: " #{name.text}", styles: [:cyan]), *numbers,
             Styled.new(text: row.marks.join(", "), styles: [])]]
         end
@@ -236,22 +231,11 @@ module PumaTuner
         # What is to be said of a row besides stands below it.
         def with_notes(lines, told)
           heading, *rest = lines
-          [heading, *told.flat_map { |row|
-            [*rest.shift(row.lines.size),
-              *row.notes.map { |text| @paint.call(text, :dim) }]
-          }]
+          below = told.flat_map do |row|
+            [*rest.shift(row.lines.size), *row.notes.map { |text| @paint.call(text, :dim) }]
+          end
+          [heading, *below]
         end
-
-        def hidden(block)
-          count = block.hidden_count(@medium)
-          return [] if count.zero?
-          @left_out = true unless @verbose
-          return note(more_of(count, *block.nouns)) unless block.rows.any?(&:key)
-          note(Blocks::Note.new("#{block.rows.size - count} of #{Figures.counted(block.rows.size, *block.nouns)}."))
-        end
-
-        def more_of(count, *nouns) = Blocks::Note.new("#{Figures.counted(count, *nouns)} more in the HTML report and " \
-          "in the JSON.")
 
         # @return [Array<String>] the text under an indent, or beside a label that stands where the indent is
         def wrapped(text, label: "", indent: INDENT.length)

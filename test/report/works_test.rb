@@ -3,10 +3,14 @@
 require "test_helper"
 require "support/tuning_fixture"
 
-class ReportWorkNotesTest < TunerTest
+class ReportWorksTest < TunerTest
+  Works = PumaTuner::Report::Sections::Works
+
   def endpoint(shares = {cpu: 0.5}, name: "GET /", before_puma_ms: nil) = TuningFixture.endpoint(name, 100, 10.0, 9.0, 20.0, shares, before_puma_ms)
 
-  def notes(*endpoints) = PumaTuner::Report::Sections::Works.new(endpoints)
+  def notes(*endpoints) = Works.new(endpoints)
+
+  def groups(rows_max) = Works.groups(TuningFixture.observation.endpoints, rows_max)
 
   test "the quantiles come with their error" do
     assert_equal ["p50 and p99 come from a histogram of all requests, accurate to ±1.6%."], notes(endpoint).notes
@@ -33,5 +37,15 @@ class ReportWorkNotesTest < TunerTest
   test "requests that do not add up are counted" do
     assert_equal ["3 of 200 requests (1.5%) have parts that do not add up to their wall time within 1%."], notes(endpoint.with(unaccounted_count: 3), endpoint).facts
     [0, nil].each { |unaccounted_count| assert_empty notes(endpoint, endpoint.with(unaccounted_count:)).facts }
+  end
+
+  test "the busiest come first, and the rest is one with the quantiles of all its requests" do
+    assert_equal ["GET /articles", "GET /articles/:id", "3 others"], groups(3).map(&:name)
+    assert_equal 1_112, groups(3).last.latency.count
+    assert_in_delta 112 * 1_000_000, groups(3).last.p50_ns, 8 * 1_000_000
+  end
+
+  test "all endpoints are shown where they fit" do
+    assert_equal TuningFixture::ENDPOINTS.map(&:first), groups(5).map(&:name)
   end
 end
