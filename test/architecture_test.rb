@@ -38,9 +38,9 @@ class ArchitectureTest < TunerTest
     "app_routes" => %w[ground host],
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
-    "trial" => %w[ground probe stats model calibrate predict fleet tuner],
+    "trial" => %w[ground probe stats model predict fleet tuner],
     "report" => %w[ground probe stats model predict advise prove lanes tuner],
-    "top" => %w[ground probe export stats host profile lanes model calibrate predict tuner report],
+    "top" => %w[ground probe export stats host profile lanes model predict tuner report],
     # Which know blocks, and no stage that these tell of; and no section knows who prints it
     "report/writers" => %w[ground report],
     "cli" => %w[ground probe host load block measure model calibrate predict advise prove profile tradeoff lanes fleet trial access_log

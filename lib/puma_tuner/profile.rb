@@ -40,7 +40,7 @@ module PumaTuner
     autoload :ServerRun, "puma_tuner/profile/server_run"
     autoload :Stack, "puma_tuner/profile/samples"
     autoload :Stacks, "puma_tuner/profile/stacks"
-    autoload :UnreadableProfile, "puma_tuner/profile/unreadable_profile"
+    autoload :UnreadableProfile, "puma_tuner/profile/readers"
 
     # @return [Array<Class>] all of them, in the order in which they are told to people: perf needs nothing inside of
     #   the process

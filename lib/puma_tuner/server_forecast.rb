@@ -51,6 +51,16 @@ module PumaTuner
       observation.with(endpoints: endpoints.freeze)
     end
 
+    # @param workload [Model::Workload] of the observation
+    # @param observation [Probe::Observation]
+    # @param past_error [Hash, nil] see Predict::TrackRecord.error
+    # @return [Predict::Sweeper]
+    def self.sweeper(workload, observation, requests_count: REQUESTS_COUNT, past_error: nil)
+      Predict::Engine.ensure_available
+      machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
+      Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: SEEDS_COUNT, requests_count:, past_error:)
+    end
+
     # @param leader_pid [Integer]
     # @param leader [String] Probe::Processes.identity of the process that leads the server
     # @param directory [String] of its ledgers
@@ -106,7 +116,6 @@ module PumaTuner
     def none(why_not, **) = Probe::Recommendation.none(why_not, **)
 
     def advised(observation, requests_count)
-      Predict::Engine.ensure_available
       workload = Model::WorkloadFit.workload(observation)
       remember(workload)
       sweep, list = advise(observation, workload)
@@ -141,9 +150,7 @@ module PumaTuner
 
     # @return [Array(Predict::Sweep, Advise::AdviceList)]
     def advise(observation, workload)
-      machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
-      sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: SEEDS_COUNT,
-        requests_count: REQUESTS_COUNT, past_error: @past_error)
+      sweeper = self.class.sweeper(workload, observation, past_error: @past_error)
       experience = Advise::Experience.new(@measured, today: observation.topology)
       topologies = experience.topologies(topologies(observation)) | [observation.topology]
       scenarios = topologies.map { |topology| Predict::Scenario.as_recorded(workload, topology) }

@@ -11,7 +11,6 @@ module PumaTuner
     autoload :Judge, "puma_tuner/tradeoff/judge"
     autoload :Menu, "puma_tuner/tradeoff/menu"
     autoload :Point, "puma_tuner/tradeoff/study"
-    autoload :Settings, "puma_tuner/tradeoff/settings"
     autoload :Study, "puma_tuner/tradeoff/study"
   end
 end

@@ -15,6 +15,7 @@ module PumaTuner
     autoload :Decision, "puma_tuner/trial/decision"
     autoload :Forecaster, "puma_tuner/trial/automatic"
     autoload :Journal, "puma_tuner/trial/journal"
+    autoload :JournalLines, "puma_tuner/trial/journal"
     autoload :Outcome, "puma_tuner/trial/outcome"
     autoload :Plan, "puma_tuner/trial/plan"
     autoload :Reading, "puma_tuner/trial/reading"

@@ -154,6 +154,19 @@ class CommandsTest < TunerTest
     end
   end
 
+  test "a program of one word is a command, and a file that can't be run is served" do
+    Dir.mktmpdir do |folder|
+      Dir.chdir(folder) do
+        File.write("serve", "#!/bin/sh\n", perm: 0o755)
+        File.write("served", "run App\n")
+        app = CLI::Options::App
+        assert_equal ["./serve"], app.from({app: ["./serve"]}).command.words
+        assert_equal "served", app.from({app: ["served"]}).command.words.last
+        assert_includes app.from({app: ["served"]}).command.words, "puma"
+      end
+    end
+  end
+
   # @param code [String] what a command does, in Ruby
   def ended_by(code)
     in_folder do |folder|

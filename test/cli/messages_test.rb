@@ -73,7 +73,10 @@ class MessagesTest < TunerTest
   VARIANTS = {
     "" => "variants.rb declares no variant; write: variant \"name\", yjit: \"on\"",
     "variant \"a\", yjit: \"on\"\nvariant \"a\", yjit: \"off\"\n" => "two variants are called \"a\"; give each its own name",
-    "variant(" => "variants.rb can't be understood: "
+    "variant(" => "variants.rb can't be understood: ",
+    "variant \"a\", yjit: ENV.fetch(\"NOT_SET\")\n" => "variants.rb can't be understood: key not found: \"NOT_SET\"",
+    "require \"not_there\"\n" => "variants.rb can't be understood: cannot load such file -- not_there",
+    "variant \"a\", yjit: \"perhaps\"\n" => "yjit=perhaps: write on or off"
   }.freeze
 
   test "a file of variants that can't be used is named with its fault" do

@@ -64,6 +64,15 @@ class PatchingTest < TunerTest
     assert_golden "advice_diff_of_a_new_file.txt", masked(shown(go, pool))
   end
 
+  test "the file is the one that the recorded server reads, however its command names it" do
+    File.write(File.join(@folder, "config/shop.rb"), "threads 5, 5\n")
+    {"puma -C config/shop.rb" => "config/shop.rb", "puma --config=config/shop.rb" => "config/shop.rb", "puma -C./config/shop.rb" => "config/shop.rb",
+     "bundle exec puma --config #{@folder}/config/shop.rb config.ru" => "config/shop.rb", "puma -C - config.ru" => "config/puma.rb",
+     "puma -C /elsewhere/puma.rb" => "config/puma.rb", "puma" => "config/puma.rb"}.each do |command, path|
+      assert_equal [path], shown(go, command:).scan(%r{^\+\+\+ b/(.+)}).flatten, command
+    end
+  end
+
   test "where nothing is left to be done it says so" do
     shown(go, write: true)
     assert_golden "advice_diff_of_nothing.txt", masked(shown(go) + shown(go, command: "bundle exec puma -w 1 -t 5:5"))

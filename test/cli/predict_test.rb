@@ -83,7 +83,7 @@ class PredictCommandTest < TunerTest
   # @return [Array(Advise::AdviceList, String)] with the text
   def advice_in_container(*words)
     record(observation(endpoints: [endpoint_observation(traces: [trace("held", 8, "io", 1, "held", 1)] * 60)], topology: topology("1x1"), cores_count: 4, memory_limit_bytes: 512 << 20,
-      processes: [process_observation(pss_bytes: 150 << 20)]))
+      processes: [process_observation(pss_bytes: 140 << 20)]))
     result = puma_tuner("advise", "observation.json", "--threads", "1", "--seeds", "3", "--simulated-requests", "300", *words, folder: @folder)
     assert_equal 0, result.code, result.err
     [Document.read(path("tmp/puma_tuner/advice.json"), :advice_list), result.unwrapped]
@@ -93,7 +93,7 @@ class PredictCommandTest < TunerTest
     list, text = advice_in_container
     assert_equal [512 << 20, "container"], list.constraints.to_h.values_at(:max_memory_bytes, :memory_limited_by)
     assert_equal topology("2x1"), list.recommendation.topology
-    assert_includes text, "Kept to: the container's memory limit of 512 MiB; 2 of 4 topologies meet it, with processes"
+    assert_includes text, "Kept to: the container's memory limit of 512 MiB, 67 MiB of it left free; 2 of 4 topologies meet it, with processes"
     list, text = advice_in_container("--memory", "2000MiB")
     assert_equal [2_000 << 20, "option"], list.constraints.to_h.values_at(:max_memory_bytes, :memory_limited_by)
     assert_operator list.recommendation.topology.workers_count, :>, 2

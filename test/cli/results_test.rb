@@ -36,6 +36,8 @@ class ResultsTest < TunerTest
     assert_equal expected, path(app: ["../app/a.ru", "../app/b.ru"])
     assert_equal expected, path(block: "../app/blocks.rb", app: [])
     assert_equal expected, path(recorded: expected)
+    File.write(app("served"), "")
+    assert_equal expected, path(app: ["../app/served"]), "a config.ru of another name"
     assert_equal "*\n", File.read(app("tmp/puma_tuner/.gitignore"))
     assert_empty @err.string
   end
@@ -43,6 +45,8 @@ class ResultsTest < TunerTest
   test "below the current folder's when nothing says where the app is" do
     here = File.join(@folder, "here/tmp/puma_tuner/a.json")
     assert_equal here, path(app: ["bundle", "exec", "puma"])
+    File.write(app("serve"), "#!/bin/sh\n", perm: 0o755)
+    assert_equal here, path(app: ["../app/serve"]), "a program is no file of the app's that says where it is"
     assert_equal here, path(recorded: app("a.json"))
     assert_equal here, path(directory: "../nowhere")
     refute_path_exists File.join(@folder, "nowhere")

@@ -27,7 +27,7 @@ class RoutesTest < TunerTest
     result = of_routes("--output", "requests.txt", "--limit", "4", "--exclude", "/users/*")
     assert_equal 0, result.code, result.err
     path = File.join(app.folder, "requests.txt")
-    assert_equal ["1 GET /elsewhere expect:301", "1 GET /help", "1 GET /help/{{topic}}", "1 GET /public/articles/{{articles_id}}"], lines(path).sort
+    assert_equal ["1 GET /anyhow", "1 GET /elsewhere expect:301", "1 GET /help", "1 GET /help/{{topic}}", "1 GET /public/articles/{{articles_id}}"], lines(path).sort
     data = CSV.read(File.join(app.folder, "requests.csv"), headers: true)
     # Three of the newest four are answered, the fourth is not.
     assert_equal [%w[5 4 3], ["costs", "first steps"]], [data["articles_id"].uniq, data["topic"].uniq.sort]
@@ -37,7 +37,7 @@ class RoutesTest < TunerTest
     assert_match(%r{behind a sign-in \(/users/sign_in\): \d+ routes, which the file has as comments}, result.unwrapped)
     assert_equal before, app.run("bin/rails", "runner", "puts Article.count, User.pluck(:updated_at).max")
     mix = PumaTuner::Load::Mix.read(path, data_path: File.join(app.folder, "requests.csv"))
-    assert_equal 4, mix.requests.size
+    assert_equal 5, mix.requests.size
   end
 
   test "with the # taken away, the lines sign in, and the routes behind are sent" do
@@ -73,9 +73,11 @@ class RoutesTest < TunerTest
       require "grape"
       class Pages < Sinatra::Base
         set :host_authorization, permitted_hosts: []
-        get("/") { '<a href="/site/notes/7">seven</a>' }
+        get("/") { '<a href="/site/notes/7">seven</a> <a href="/site/about">about</a> <a href="/site/imprint">imprint</a>' }
+        get("/about/?") { "" }
         get("/notes/:id") { params[:id] }
         get("/other/:thing") { "x" }
+        get("/:page") { params[:page] }
         post("/notes") { "" }
       end
       class Api < Grape::API
@@ -89,9 +91,25 @@ class RoutesTest < TunerTest
     RUBY
     of_rackup(rackup) do |result, path|
       assert_equal 0, result.code, result.err
-      assert_equal ["1 GET /api/v1/status", "1 GET /site/", "1 GET /site/notes/7"], lines(path).sort
+      assert_equal ["1 GET /api/v1/status", "1 GET /site/", "1 GET /site/about", "1 GET /site/imprint", "1 GET /site/notes/7"], lines(path).sort
       assert_match(/Sinatra 4\.\d.*Grape 3\./, result.out)
       assert_match(%r{no value for thing.*: /site/other/:thing}, result.out)
+    end
+  end
+
+  test "a form that asks for a password is sent where a browser would send it" do
+    rackup = <<~RUBY
+      require "sinatra/base"
+      class Pages < Sinatra::Base
+        set :host_authorization, permitted_hosts: []
+        get("/mine") { redirect "/site/login" }
+        get("/login") { '<form action="" method="post"><input name="user"><input type="password" name="password"></form>' }
+      end
+      map("/site") { run Pages }
+    RUBY
+    of_rackup(rackup) do |result, path|
+      assert_equal 0, result.code, result.err
+      assert_includes File.readlines(path, chomp: true), "# setup POST /site/login header:Content-Type=application/x-www-form-urlencoded body:'user={{user}}&password={{password}}'"
     end
   end
 

@@ -254,7 +254,7 @@ class SecretsTest < TunerTest
 
   test "by a server that prints and exports, and whose own names of endpoints fail" do
     grouping = "PumaTuner.group_endpoints { |env| env[\"PATH_INFO\"].start_with?(\"/fail\") ? raise(\"no group for \#{env[\"HTTP_COOKIE\"]}\") : nil }"
-    puma_rb = "threads 2, 2\nworkers 2\nplugin :puma_tuner_exporter\nrequire \"puma_tuner/probe\"\n#{grouping}\nPumaTuner.run(interval_s: 0.3, locks: true)\n"
+    puma_rb = "threads 2, 2\nworkers 2\nplugin :puma_tuner_exporter\nrequire \"puma_tuner/probe\"\n#{grouping}\nPumaTuner.run(interval_s: 0.3, locks: true)\n#{ServedApp::STOPPING}"
     exporter = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
     with_app(puma_rb:) do |app|
       port = app.start(extra: {**environment(app), "PUMA_TUNER_EXPORTER" => "tcp://127.0.0.1:#{exporter}"})

@@ -34,6 +34,7 @@ class ServerForecastIntegrationTest < TunerTest
       PumaTuner::Probe::Forecasting.send(:remove_const, :PAUSES_S)
       PumaTuner::Probe::Forecasting::PAUSES_S = 1..2
       PumaTuner.run(interval_s: 0.5)
+      #{ServedApp::STOPPING}
     RUBY
   end
 
@@ -59,7 +60,9 @@ class ServerForecastIntegrationTest < TunerTest
       assert_equal advised(recording), recommendation.topology
       assert_equal "1x4", recommendation.today
       assert_equal "", get(port, "/gems"), "the app's process has loaded nothing but the probe"
+      title = "puma_tuner forecast of #{app.master_pid}"
       app.stop
+      wait_until("the end of all that forecasts") { Probe::Processes.ids.none? { |pid| Probe::Processes.command_line(pid) == title } }
     end
   end
 
@@ -87,7 +90,6 @@ class ServerForecastIntegrationTest < TunerTest
       assert_equal [10, true], [recent.requests_count, whole.requests_count > 200]
       assert_operator recent.duration_ns, :<, whole.duration_ns / 2
       assert_operator recent.processes.sum(&:cpu_ns), :<, whole.processes.sum(&:cpu_ns) / 4
-      app.stop
     end
   end
 
@@ -100,7 +102,6 @@ class ServerForecastIntegrationTest < TunerTest
       told = app.printed.each_cons(2).select { |_, below| below.start_with?("  by a forecast") }.map(&:first).uniq
       assert_equal 1, told.size, told.inspect
       assert_match(/\ARecommended config: puma -t (\d):\1( -w \d+)?\z/, told.first)
-      app.stop
     end
   end
 
@@ -110,7 +111,6 @@ class ServerForecastIntegrationTest < TunerTest
       port = app.start("-w", "2")
       ServedApp.request(port, "/work", clients: 4, each: 60)
       assert_match(/\A  by a forecast from \d+ recorded requests: /, lines_with_forecast(app, port))
-      app.stop
     end
   end
 end

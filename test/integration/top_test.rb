@@ -16,7 +16,7 @@ class TopIntegrationTest < TunerTest
 
   time_limit 180
 
-  RUN = "require \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 3600)\n"
+  RUN = "require \"puma_tuner/probe\"\nPumaTuner.run(interval_s: 3600)\n#{ServedApp::STOPPING}"
 
   RACKUP = <<~RUBY
     run lambda { |env|

@@ -34,13 +34,14 @@ class WaysInTest < TunerTest
     flunk "gemfiles/ are not installed; run bin/setup --test" if ServedApp::PUMAS.empty?
   end
 
-  # @return [Array<String>] all that the server printed while it was asked
-  def output_of(puma_rb: nil, rackup: ServedApp::WORKING_APP, gemfile: ServedApp::PUMAS.fetch("puma_8_0"), options: [], extra: {})
-    ServedApp.open(rackup:, puma_rb:) do |app|
+  # @param whole [Boolean] whether to its end, or to its first recommendation at least
+  # @return [Array<String>] all that the server printed
+  def output_of(puma_rb: nil, rackup: ServedApp::WORKING_APP, gemfile: ServedApp::PUMAS.fetch("puma_8_0"), options: [], extra: {}, whole: false)
+    ServedApp.open(rackup:, puma_rb: whole ? puma_rb + ServedApp::STOPPING : puma_rb) do |app|
       port = app.start(*options, gemfile:, extra:)
       assert_equal [200], ServedApp.request(port, "/work").uniq
       app.wait_for_line(RECOMMENDATION)
-      app.stop
+      whole ? app.stop : app.printed
     end
   end
 
@@ -162,7 +163,7 @@ class WaysInTest < TunerTest
       port = app.start("-t", "3:3", gemfile: ServedApp::RAILS, extra: {"PUMA_TUNER_INTERVAL_S" => "0.5"})
       assert_equal [200], ServedApp.request(port, "/articles/7").uniq
       app.wait_for_line(RECOMMENDATION)
-      assert_lines(app.stop)
+      assert_lines(app.stop(limit_s: 1))
 
       command = PumaTuner::Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile: ServedApp::RAILS)
         .merge("RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER))
@@ -177,7 +178,7 @@ class WaysInTest < TunerTest
 
   # The second line is of all threads, so here is one. Of what has a word only there, nothing is said below 1%: three parts of that at most.
   test "the shares of a thread's two lines sum to 100%" do
-    output = output_of(rackup: "run ->(env) { 50_000.times { |i| i.to_s }; sleep 0.001; [200, {}, ['x']] }", puma_rb: RUN_AT_THE_END.sub("3, 3", "1, 1"))
+    output = output_of(rackup: "run ->(env) { 50_000.times { |i| i.to_s }; sleep 0.001; [200, {}, ['x']] }", puma_rb: RUN_AT_THE_END.sub("3, 3", "1, 1"), whole: true)
     threads = output.slice_before(/\Apuma srv tp/).drop(1).map { |lines| lines.first(2).grep(/\Apuma srv tp|\A  also:/).join }
     refute_empty threads
     threads.each { |lines| assert_in_delta 98.5, lines.scan(/[\d.]+(?=%)/).sum(&:to_f), 2, lines }
@@ -185,7 +186,7 @@ class WaysInTest < TunerTest
 
   test "waiting for locks is told apart from io" do
     rackup = "LOCK = Mutex.new\nrun ->(env) { LOCK.synchronize { sleep 0.02 }; [200, {}, ['x']] }"
-    output = output_of(rackup:, puma_rb: RUN_AT_THE_END)
+    output = output_of(rackup:, puma_rb: RUN_AT_THE_END, whole: true)
     assert(output.any? { |line| line.match?(/\A  also: .*lock \d+\.\d%/) }, output.join("\n"))
   end
 end

@@ -190,6 +190,7 @@ class RailsAppTest < TunerTest
       "--", "env", "RAILS_ENV=production", "bundle", "exec", "puma", chdir: app.folder, unsetenv_others: true)
     # 3: what else happened on the machine ended the proof early, which is told.
     assert_includes [0, 3], status.exitstatus, output
+    assert_path_exists File.join(app.folder, "tuning.json"), output
     tuning = PumaTuner::Document.read(File.join(app.folder, "tuning.json"), :tuning)
     assert_equal ["GET /articles"], tuning.observation.endpoints.map(&:name)
     assert_operator tuning.observation.budget.cpu_ns, :>, 0

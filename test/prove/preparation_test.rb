@@ -53,6 +53,12 @@ class PreparationTest < TunerTest
     assert other.other_server
   end
 
+  test "another app is found where the command is given, too" do
+    Dir.chdir(File.dirname(@folder)) do
+      assert_equal File.join(@folder, "other.ru"), ready(app: "#{File.basename(@folder)}/other.ru").command.words.last
+    end
+  end
+
   test "the content of a named file is part of what ran" do
     refute_equal ready.facts.fetch([:file, "app"]), ready(app: "other.ru").facts.fetch([:file, "app"])
     assert_match(/\A\h{12}\z/, ready(config: "puma.rb").facts.fetch([:file, "config"]))
@@ -91,11 +97,17 @@ class PreparationTest < TunerTest
   def git(*words) = system("git", "-C", @folder, *words, exception: true)
 
   # @return [Prove::Preparation::Ready]
-  def checkout(copied: [])
-    variant = Prove::Variant.new(name: "a", factors: {"git" => "HEAD"})
+  def checkout(copied: [], **factors)
+    variant = Prove::Variant.new(name: "a", factors: {"git" => "HEAD", **factors.transform_keys(&:to_s)})
     command = Host::Command.new(words: %w[puma config.ru], directory: @folder, environment: {"PATH" => ENV["PATH"]})
     checkouts = File.join(@folder, "tmp/checkouts").tap { |path| FileUtils.mkdir_p(path) }
-    Prove::Preparation.new(variants: [variant], command:, folder: checkouts, copied:).call(variant)
+    Prove::Preparation.new(variants: [variant], command:, rackup: File.join(@folder, "config.ru"), folder: checkouts, copied:).call(variant)
+  end
+
+  test "another app of a commit is the commit's, and not what has become of it since" do
+    repository
+    write("other.ru" => "# changed since")
+    assert_equal "# other.ru", File.read(checkout(app: "other.ru").command.words.last)
   end
 
   test "a checkout tells what of the app's own it lacks as git ignores it: few and small files, no logs" do

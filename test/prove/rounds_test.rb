@@ -141,6 +141,16 @@ class RoundsTest < TunerTest
     assert_equal [6, 6, true], [run.call.size / 2, run.trials.each_slice(2).count { |attempt| attempt.none?(&:void) }, run.complete?]
   end
 
+  test "then they may be as many as a precision takes" do
+    clock = Object.new
+    def clock.short?(_seconds) = (@count = @count.to_i + 1) > 9
+    void = PumaTuner::Prove::Void.new(kind: :disturbed, detail: PumaTuner::Statement.of(:told, text: "others were busy"))
+    marked = ->(trials) { trials.each_with_index.map { |trial, index| (index / 2 == 2) ? trial.with(void:) : trial } }
+    wanted = ->(attempts) { Wanted.new(rounds_count: 9, half_width_ratio: 0.02) if attempts.size >= 8 }
+    run = rounds(looks: Looks.fixed(12), clock:, marked:, wanted:)
+    assert_equal [9, :time_used_up, true], [run.call.size / 2, run.stopped_because.kind, run.complete?]
+  end
+
   test "rounds that can't tell anything end as soon as that is known" do
     asked = []
     run = rounds(looks: Looks.fixed(12), hopeless: ->(trials) { asked << trials.size / 2 and PumaTuner::Statement.of(:scattered) })

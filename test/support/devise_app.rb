@@ -30,6 +30,7 @@ class DeviseApp
       get "missing", to: "help#missing"
       get "elsewhere", to: redirect("/help")
       get "help", to: "help#index"
+      match "anyhow", to: "help#index", via: :all
       get "help/:topic", to: "help#show"
       get "public/articles/:id", to: "public/articles#show"
       get "logout", to: "help#index"

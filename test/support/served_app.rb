@@ -30,9 +30,12 @@ class ServedApp
 
   RAILS = "#{PROJECT}/gemfiles/rails_8_1.gemfile"
 
-  # For a server to stop in, once it was told to. With Ruby 3.4 a Puma often hangs as it stops, without the probe as well as with it: see Probe::Puma::Stopping,
-  # which servers have that the command starts.
+  # For a server to stop in, once it was told to. With Ruby 3.4 a Puma often hangs as it stops or restarts, without the probe as well as with it: see
+  # Probe::Puma::Stopping, which servers have that the command starts.
   STOP_LIMIT_S = 8
+
+  # The same for one that is started here: a line of puma.rb, after the one that loads the probe.
+  STOPPING = "PumaTuner::Probe::Puma.stop_without_hanging\n"
 
   attr_reader :folder
 
@@ -110,19 +113,16 @@ class ServedApp
   def stop(limit_s: STOP_LIMIT_S)
     return @all unless @output
     Process.kill(:TERM, @output.pid)
-    @killed = @reader.join(limit_s).nil?
-    Process.kill(:KILL, -@output.pid) if @killed
+    Process.kill(:KILL, -@output.pid) unless @reader.join(limit_s)
     @reader.join
     @output.close
     @output = nil
     @all
   end
 
-  # @return [Boolean] whether it did not stop by itself
-  def killed? = @killed
-
+  # Ends it at once: nobody sees how it stops then, and where that hangs it would take all of its time.
   def close
-    stop
+    stop(limit_s: 0)
   ensure
     FileUtils.remove_entry(@folder)
   end

@@ -145,8 +145,11 @@ class TradeoffJudgeTest < TunerTest
   end
 
   test "the settings to take are printed as environment variables" do
-    factors = {"yjit" => "on", "rubyopt" => "--yjit-mem-size=16", "preload" => "libjemalloc.so.2", "env.MALLOC_ARENA_MAX" => "2"}
-    assert_equal ["RUBY_YJIT_ENABLE=1", 'RUBYOPT="--yjit-mem-size=16"', "LD_PRELOAD=libjemalloc.so.2", "MALLOC_ARENA_MAX=2"], PumaTuner::Tradeoff::Settings.lines(factors)
-    assert_empty PumaTuner::Tradeoff::Settings.lines({"yjit" => "off", "topology" => "1x3"})
+    factors = [{"yjit" => "off", "topology" => "1x3"},
+      {"yjit" => "on", "rubyopt" => "--yjit-mem-size=16", "preload" => "libjemalloc.so.2", "env.MALLOC_ARENA_MAX" => "2"}]
+    verdict = judge({"off" => [1_000, 100], "on" => [600, 130]}).verdict
+    verdict = verdict.with(cells: verdict.cells.zip(factors).map { |cell, own| cell.with(factors: own) })
+    assert_equal [[], ["RUBY_YJIT_ENABLE=1", 'RUBYOPT="--yjit-mem-size=16"', "LD_PRELOAD=libjemalloc.so.2", "MALLOC_ARENA_MAX=2"]],
+      PumaTuner::Tradeoff::Judge.new(verdict, subject: "yjit").call.points.map(&:settings)
   end
 end

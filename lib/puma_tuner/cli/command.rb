@@ -102,6 +102,22 @@ module PumaTuner
       # The options with which Output tells a value.
       def telling = {out:, err:, verbose: @verbose}
 
+      # Told what is wrong with the user's own files beside the work.
+      def beware = ->(text) { err.puts("puma_tuner: #{text}") }
+
+      # @param names [Array<Symbol>] of options that mean something only beside another
+      # @param values [Hash{Symbol => Object}] of all
+      # @return [String, nil] the first that was given
+      def given(names, values)
+        names.map { |name| self.class.declared.fetch(name) }.find { |one| values[one.name] != one.without_it }&.flag
+      end
+
+      # @return [Hash] with which a report is rendered in that format; only texts can be told otherwise
+      def rendering(format, output)
+        return {} unless format == "text"
+        {color: output == Output::STANDARD_OUTPUT && Output.color?(out), verbose: @verbose}
+      end
+
       # Announces long work.
       def say = ->(text) { err.puts("  #{text} …") }
     end

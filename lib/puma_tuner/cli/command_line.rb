@@ -50,11 +50,7 @@ module PumaTuner
       end
 
       # @return [Array<String>] all that the command has
-      def flags
-        @command.declared.values.flat_map do |option|
-          [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
-        end
-      end
+      def flags = @command.declared.values.flat_map(&:flags)
 
       def help = "puma_tuner #{Commands.name_of(@command)} --help"
 

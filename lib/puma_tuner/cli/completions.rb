@@ -67,7 +67,7 @@ module PumaTuner
         end
         lines += Commands.all.flat_map do |name, command|
           command.listed.flat_map do |option|
-            flags(option).map do |flag|
+            option.flags.map do |flag|
               "complete -c puma_tuner -n '__fish_seen_subcommand_from #{name.split.last}' -l " \
                 "#{flag.delete_prefix("--")}#{fish_value(option)} -d #{quoted(option.about)}"
             end
@@ -89,19 +89,15 @@ module PumaTuner
           .transform_values { |names| names.map(&:last) }
       end
 
-      def words(command) = command.arguments.flat_map(&:choices) + command.listed.flat_map { |option| flags(option) }
-
-      def flags(option)
-        [option.flag, *("--no-#{option.flag.delete_prefix("--")}" if option.type == :switch)]
-      end
+      def words(command) = command.arguments.flat_map(&:choices) + command.listed.flat_map(&:flags)
 
       def with_value(&)
         Commands.all.values.flat_map { |command| command.declared.values }.select(&:value?).select(&)
-          .flat_map { |option| flags(option) }.uniq
+          .flat_map(&:flags).uniq
       end
 
       def zsh_specs(option)
-        flags(option).map do |flag|
+        option.flags.map do |flag|
           value = if option.value?
             ":#{option.takes.downcase.delete(":")}:#{option.path? ? "_files" : " "}"
           else
@@ -120,7 +116,7 @@ module PumaTuner
       # @return [String] for a shell
       def quoted(text) = "'#{text.gsub("'", "'\\\\''")}'"
 
-      private_class_method :verbs, :pattern, :parts, :words, :flags, :with_value, :zsh_specs, :fish_value, :quoted
+      private_class_method :verbs, :pattern, :parts, :words, :with_value, :zsh_specs, :fish_value, :quoted
     end
   end
 end

@@ -27,7 +27,8 @@ module PumaTuner
           [:rounds, :count, "N", "how often each variant is measured; an interval needs 6", {limits: 1..200}],
           [:time, :time, "TIME", "how long everything may take, such as 5m: rounds, then trials, are cut to fit, " \
             "and the report says what that costs"],
-          [:from, :file, "FILE", "access log of nginx, Apache, Rails, lograge or Amazon's balancer, gzipped or not"],
+          [:from, :file, "FILE",
+            "access log of nginx, Apache, Rails, lograge, Kamal or Amazon's balancer, gzipped or not"],
           [:a, :text, "SELECTOR", "the baseline's labels, as in PromQL: '{yjit=\"off\"}'"],
           [:b, :text, "SELECTOR", "the labels to compare with it", {usual: "the same, at another time"}],
           [:window, :text, "TIME", "how long, such as 90m, 12h, 7d or 1w"],
@@ -65,7 +66,7 @@ module PumaTuner
             "when the app is steady, or after ten times as long", {limits: ..3_600}],
           [:locks, :switch, nil, "record waits for locks and connection pools"],
           [:lanes, :flag, nil, "record for two seconds what each thread does when, for `puma_tuner lanes`"],
-          [:settings, :text, "WxT,…", "topologies to record briefly besides today's, such as 1x1,2x5; " \
+          [:settings, :settings, "WxT,…", "topologies to record briefly besides today's, such as 1x1,2x5; " \
             "none: today's alone",
             {usual: "one thread, and another number of workers"}],
           [:calibrate, :switch, nil, "calibrate the machine beforehand (some 40 seconds) " \
@@ -211,7 +212,7 @@ module PumaTuner
           [:exclude, :list, "PATTERN,…", "paths to leave out, such as '/admin/*'"]
         ],
         "Log" => [
-          [:log_format, :text, "FORMAT", "format of the log: alb, combined, lograge or rails",
+          [:log_format, :text, "FORMAT", "format of the log: alb, combined, kamal, lograge or rails",
             {usual: "recognised by its first lines"}],
           [:methods, :list, "METHOD,…", "methods to include; others than GET change data when they are sent again",
             {default: "GET"}],

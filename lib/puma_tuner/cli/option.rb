@@ -26,13 +26,17 @@ module PumaTuner
         time: ->(flag, text, _) { Parse.time(flag, text) },
         percent: ->(flag, text, _) { Parse.percent(flag, text) },
         topology: ->(_, text, _) { Topology.parse(text) },
-        topologies: ->(_, text, _) { Parse.topologies(text) }
+        topologies: ->(_, text, _) { Parse.topologies(text) },
+        settings: ->(_, text, _) { (text == "none") ? [] : Parse.topologies(text) }
       }.freeze
 
       def initialize(name:, type:, takes:, group:, about:, default: nil, usual: nil, limits: nil) = super
 
       # @return [String] "--boot-limit"
       def flag = "--#{name.to_s.tr("_", "-")}"
+
+      # @return [Array<String>] all that may be written, of a switch its --no- form, too
+      def flags = (type == :switch) ? [flag, "--no-#{flag.delete_prefix("--")}"] : [flag]
 
       def value? = !%i[flag switch].include?(type)
 

@@ -8,7 +8,6 @@ module PumaTuner
       autoload :Forecast, "puma_tuner/cli/options/forecast"
       autoload :Goals, "puma_tuner/cli/options/goals"
       autoload :Grid, "puma_tuner/cli/options/grid"
-      autoload :Recording, "puma_tuner/cli/options/recording"
       autoload :Traffic, "puma_tuner/cli/options/traffic"
 
       # @param names [Array<Symbol>] of the dictionary, and of arguments

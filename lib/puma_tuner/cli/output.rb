@@ -14,37 +14,42 @@ module PumaTuner
       # What an app is started by, and no result of ours is called like.
       PROGRAM = /\.(rb|ru)\z/
 
+      # Keeps a value, and tells it. Files come first, as the text may have no reader any more; it is told all the same
+      # where they have no place.
+      #
       # @param path [String, nil] for the value, or STANDARD_OUTPUT
       # @param html [String, nil] a path
       # @param verbose [Boolean] whether the report tells all
       def write(value, out:, err:, path: nil, html: nil, verbose: false)
+        written = []
+        save(value, path, html) { |line| written << line }
+      ensure
         to_file = path != STANDARD_OUTPUT
         out.puts(to_file ? Report.render(value, format: :text, color: color?(out), verbose:) : Document.dump(value))
-        write_files(value, err:, path:, html:)
+        written.each { |line| err.puts(line) }
       end
 
       # @param path [String, nil] for the value; STANDARD_OUTPUT is no file
       # @param html [String, nil] a path
-      def write_files(value, err:, path: nil, html: nil)
+      def write_files(value, err:, path: nil, html: nil) = save(value, path, html) { |line| err.puts(line) }
+
+      # @param path [String] see write
+      def keep(value, path, **) = write(value, path:, **)
+
+      # @yieldparam line [String] what is where
+      def save(value, path, html)
         if path && path != STANDARD_OUTPUT
           make_folder(path)
           Document.write(value, path)
-          err.puts("#{name_of(value)}: #{File.expand_path(path)}")
+          yield "#{name_of(value)}: #{File.expand_path(path)}"
         end
         return unless html
         write_file(html, Report.render(value, format: :html))
-        err.puts("report: #{File.expand_path(html)}")
+        yield "report: #{File.expand_path(html)}"
       end
 
-      # Keeps what a stage made: in its file, for the next stage, and as text.
-      # @param path [String] or STANDARD_OUTPUT
-      def keep(value, path, out:, err:, html: nil, verbose: false)
-        return write(value, out:, err:, path:, html:, verbose:) if path == STANDARD_OUTPUT
-        make_folder(path)
-        Document.write(value, path)
-        write(value, out:, err:, html:, verbose:)
-        err.puts("#{name_of(value)}: #{File.expand_path(path)}")
-      end
+      # What is rendered already.
+      def put(bytes, path, out:) = (path == STANDARD_OUTPUT) ? out.puts(bytes) : write_file(path, bytes)
 
       def name_of(value) = value.class::KIND.to_s.tr("_", " ")
 

@@ -113,9 +113,9 @@ module PumaTuner
           "as 95 or 99.9"
       end
 
-      # @param text [String, nil] "1x3,2x5"
+      # @param text [String] "1x3,2x5"
       # @return [Array<Topology>]
-      def topologies(text) = text.to_s.split(",").map { |part| Topology.parse(part.strip) }
+      def topologies(text) = text.split(",").map { |part| Topology.parse(part.strip) }
     end
   end
 end

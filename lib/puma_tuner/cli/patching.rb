@@ -70,9 +70,10 @@ module PumaTuner
       # The one that the recorded server reads: by its option, or the first of the two that Puma looks for.
       def config
         words = Shellwords.split(@observation.command.to_s)
-        place = words.index { |word| %w[-C --config].include?(word) }
-        given = words[place + 1] if place
-        return given.delete_prefix("./") if given && !given.start_with?("/", "-")
+        option, *others = words.drop_while { |word| !word.match?(/\A(-C|--config(=|\z))/) }
+        given = option && [option.sub(/\A(-C|--config=?)/, ""), *others].find { |word| !word.empty? }
+        given = given&.delete_prefix("./")&.delete_prefix("#{@folder}/")
+        return given if given && !given.start_with?("/", "-")
         of_environment = "config/puma/#{@observation.server&.rack_environment}.rb"
         File.file?(File.join(@folder, of_environment)) ? of_environment : Advise::Rule::PUMA_RB
       rescue ArgumentError

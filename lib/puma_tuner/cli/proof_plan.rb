@@ -205,12 +205,12 @@ module PumaTuner
 
       def rackup = (File.expand_path(started.first) if started.size == 1 && started.first.end_with?(".ru"))
 
-      # Returns what is started where several files are variants: the first config.ru, or the one in this folder.
+      # Returns what is started where several files are variants: the first config.ru, or that of the app's folder.
       def started
         if @apps.size < 2 || @given || given?(:variant) || given?(:factor) || option(:variants) || option(:topologies)
           return @apps
         end
-        (File.extname(@apps.first) == ".ru") ? @apps.first(1) : ["config.ru"]
+        (File.extname(@apps.first) == ".ru") ? @apps.first(1) : Options::App.from({**@options, app: []}).words
       end
     end
   end

@@ -40,7 +40,7 @@ module PumaTuner
         # @param recorded [String] a file that an earlier stage has written
         # @return [String] folder of the app; the current one when it is not known
         def app_folder(app: [], directory: nil, block: nil, recorded: nil, **)
-          file = block || app.first.then { |word| word if word&.end_with?(".ru") || (app.one? && File.file?(word)) }
+          file = block || app.first(1).find { |word| word.end_with?(".ru") || (app.one? && Options::App.rackup?(word)) }
           return File.dirname(File.expand_path(file)) if file
           return File.expand_path(app.first) if app.one? && File.directory?(app.first)
           in_results = recorded && File.dirname(File.expand_path(recorded))

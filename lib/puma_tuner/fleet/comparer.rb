@@ -4,8 +4,6 @@ module PumaTuner
   module Fleet
     # Two lists of spans, paired by their place, as rows. Pure but for the random numbers it is given.
     class Comparer
-      METRICS = Measured::ALL
-
       # p99 of a span on its own, for the adjustment: with fewer requests it is hardly one.
       REQUESTS_MIN = 200
 
@@ -28,7 +26,7 @@ module PumaTuner
       # @param days [Boolean] whether a block is a day, or as good as one: nothing that disturbs hits several of them
       # @param random [Random]
       # @param metrics [Array<Measured::Metric>]
-      def initialize(a, b, blocks, days:, random:, metrics: METRICS)
+      def initialize(a, b, blocks, days:, random:, metrics: Measured::ALL)
         @metrics = metrics
         pairs = a.zip(b, blocks).select { |one, two, _| one.usable? && two.usable? }
         @pairs = pairs.group_by(&:last).values.map { |list| list.map { |one, two, _| [one, two] } }

@@ -5,9 +5,6 @@ module PumaTuner
     # Which share of the requests each endpoint had in two groups, block by block. Blocks count alike, so that the group
     # with more servers does not decide.
     class Shares
-      # @return [Array<String>] all endpoints
-      attr_reader :names
-
       # @param blocks [Array<Array(Hash, Hash)>] of both groups: {endpoint => number of requests}, none of them empty
       def initialize(blocks)
         @names = blocks.flatten(1).flat_map(&:keys).uniq

@@ -10,7 +10,7 @@ module PumaTuner
     # - Stacks are followed by frame pointers, which most builds of Ruby leave out: what lies above the first C function
     #   may be missing. call_graph "dwarf" follows them without, for files a hundred times as large.
     # - It reads names while processes and their files are still there: read soon, on the same machine.
-    class Perf
+    class Perf < Probe::Profiler
       NAME = "perf"
       GEM = nil
       VERSION_REQUIREMENT = ">= 4.19"
@@ -20,7 +20,6 @@ module PumaTuner
       EXTENSION = ".perf.data"
       VIEWER = "Look at it in the terminal: perf report -i FILE; for speedscope.app: perf script -i FILE > FILE.txt."
       STAMPED = true
-      TRACING = nil
       OUTSIDE = true
 
       FREQUENCY_HZ = 99
@@ -32,14 +31,6 @@ module PumaTuner
       # Above the value in this file, the kernel counts for root alone; from 2 on, others don't see the kernel's
       # functions.
       PARANOID_FILE = "/proc/sys/kernel/perf_event_paranoid"
-
-      def self.default_mode = MODES.keys.first
-
-      # (see Profiler.known_mode)
-      def self.known_mode(mode)
-        return mode || default_mode if mode.nil? || MODES.key?(mode)
-        raise UsageError, "perf has no mode #{mode.inspect}; choose one of #{MODES.keys.join(", ")}"
-      end
 
       # @param path [String] of the profile
       # @param search_path [String] folders, as in PATH

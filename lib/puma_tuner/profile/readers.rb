@@ -2,6 +2,15 @@
 
 module PumaTuner
   module Profile
+    # A file that should hold a profiler's output does not.
+    class UnreadableProfile < UsageError
+      # @param path [String]
+      # @param problem [String] why, as a clause
+      def initialize(path, problem)
+        super("#{path} can't be read as a profile: #{problem}. Record it again with `puma_tuner profile`.")
+      end
+    end
+
     # Turns a profiler's file into Samples. There is one reader for each profiler, of the same name.
     module Readers
       Probe::Profilers::CONSTANTS.each { |file, constant| autoload constant, "puma_tuner/profile/readers/#{file}" }

@@ -70,14 +70,14 @@ module PumaTuner
 
       # An app's first response may take longer than its warm-up.
       def warm_up(server)
-        deadline_s = Clock.now_ns.fdiv(Units::NS_PER_S) + @boot_limit_s
+        deadline_s = Clock.now_s + @boot_limit_s
         loop do
           outcome = @traffic.send_to(server.url, duration_s: @warmup_s)
           if outcome.requests_count.positive?
             break outcome.unexpected_count.zero? || outcome.ensure_expected_responses { server.log_tail }
           end
           raise ended(server) unless server.alive?
-          outcome.ensure_expected_responses { server.log_tail } if Clock.now_ns.fdiv(Units::NS_PER_S) > deadline_s
+          outcome.ensure_expected_responses { server.log_tail } if Clock.now_s > deadline_s
         end
       end
 

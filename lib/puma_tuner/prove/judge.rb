@@ -74,8 +74,8 @@ module PumaTuner
         @others.product(metrics).filter_map { |variant, metric|
           pairs = pairs(variant, metric)
           sd = pairs && Stats::PairedRatio.sd(*pairs)
-          level_ratio = (metric == @primary) ? primary_level_ratio : @looks.level_ratio
-          Stats::PairsWanted.of(sd:, first_count: pairs.first.size, half_width_ratio:, level_ratio:) if sd
+          next unless sd
+          Stats::PairsWanted.of(sd:, first_count: pairs.first.size, half_width_ratio:, level_ratio: level_ratio(metric))
         }.max
       end
 
@@ -83,6 +83,8 @@ module PumaTuner
 
       # The interval of the primary metric, at each look and for each variant.
       def primary_level_ratio = @looks.level_ratio(@others.size)
+
+      def level_ratio(metric) = (metric == @primary) ? primary_level_ratio : @looks.level_ratio
 
       def pairs(variant, metric) = @values.pairs(@baseline.name, variant.name, metric.name)
 
@@ -96,7 +98,7 @@ module PumaTuner
 
       def draft(variant, metric)
         pairs = pairs(variant, metric)
-        level_ratio = (metric == @primary) ? primary_level_ratio : @looks.level_ratio
+        level_ratio = level_ratio(metric)
         Comparison.new(
           variant: variant.name, metric: metric.name, ratio: Stats::PairedRatio.of(*pairs, level_ratio:),
           t_ratio: Stats::StudentRatio.of(*pairs, level_ratio:), p_value: Stats::PairedRatio.p_value(*pairs),

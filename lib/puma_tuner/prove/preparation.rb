@@ -97,10 +97,8 @@ module PumaTuner
           raise UsageError, "app=#{factors["app"]} takes the place of a config.ru, " \
             "but the app is started by a command; use command="
         end
-        existing!("app", factors["app"], directory)
-        @command.words.map do |word|
-          (word == File.basename(@rackup)) ? File.expand_path(factors["app"], @command.directory) : word
-        end
+        app = existing!("app", factors["app"], directory)
+        @command.words.map { |word| (word == File.basename(@rackup)) ? app : word }
       end
 
       def bundle_of(factors, directory, environment, ruby, beside:)

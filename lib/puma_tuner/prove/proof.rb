@@ -159,9 +159,7 @@ module PumaTuner
           yield("a look at #{variant.name}", nil) if block_given?
           [variant, looked_at(variant)]
         end
-        @fingerprints = looked.transform_values(&:first)
-        DeclarationCheck.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
-        @kept.ensure_same(@fingerprints.transform_keys(&:name))
+        ensure_declared(looked.transform_values(&:first))
         ensure_equal_bodies(looked.to_h { |variant, (_, outcome)| [variant.name, outcome] })
       end
 
@@ -181,7 +179,7 @@ module PumaTuner
       # beforehand, as at a block, the first round tells what ran.
       # @return [Void, nil]
       def unlike(attempt)
-        ensure_declared(attempt) unless @fingerprints
+        ensure_declared(fingerprints(attempt)) unless @fingerprints
         detail = changed(attempt)
         # The noise rounds from before are left out: an app's responses may grow with time.
         unless @plan.bodies_may_differ || !@trial_runner.respond_to?(:look)
@@ -205,10 +203,12 @@ module PumaTuner
         nil
       end
 
-      def ensure_declared(attempt)
-        @fingerprints = @plan.variants.to_h do |variant|
-          [variant, attempt.find { |trial| trial.variant == variant.name }.fingerprint]
-        end
+      def fingerprints(attempt)
+        @plan.variants.to_h { |variant| [variant, attempt.find { |trial| trial.variant == variant.name }.fingerprint] }
+      end
+
+      def ensure_declared(fingerprints)
+        @fingerprints = fingerprints
         DeclarationCheck.new(@plan.variants.first, @fingerprints, allowed: @plan.allowed).ensure_declared
         @kept.ensure_same(@fingerprints.transform_keys(&:name))
       end

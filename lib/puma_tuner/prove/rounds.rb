@@ -149,7 +149,7 @@ module PumaTuner
       def out_of_time
         @trials = @trials.map { |trial| (trial.void&.kind == :disturbed) ? trial.with(void: nil) : trial }
         count = valid_count
-        @complete = count >= @looks.rounds_max
+        @complete = count >= rounds_count
         return Statement.of(:time_used_up) if count.positive?
         round_s = @variants.size * @trial_runner.expected_s
         least_count = @looks.least_rounds_count(@variants.size - 1)

@@ -39,7 +39,8 @@ module PumaTuner
         checked(file.variants)
       rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
         raise UsageError, "cannot read #{path}: #{error.message}"
-      rescue SyntaxError, NameError, ArgumentError, TypeError => error
+      rescue ScriptError, StandardError => error # whatever it is, it is the file's
+        raise if error.is_a?(UsageError)
         raise UsageError, "#{path} can't be understood: #{error.message.lines.first(3).join.strip}"
       end
 

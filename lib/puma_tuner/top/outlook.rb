@@ -183,7 +183,6 @@ module PumaTuner
 
       # What can't be served at today's setting came from clients who wait, or it would not have been served at all.
       def sweep(observation)
-        Predict::Engine.ensure_available
         workload = Model::WorkloadFit.workload(observation)
         found = sweep_of(workload, observation)
         return found if found.at(found.today).steady? || !workload.arrivals.open?
@@ -191,12 +190,9 @@ module PumaTuner
       end
 
       def sweep_of(workload, observation)
-        machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
-        sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: ServerForecast::SEEDS_COUNT,
-          requests_count: ServerForecast::REQUESTS_COUNT)
         scenarios = Top.neighbours(workload.observed_topology)
           .map { |topology| Predict::Scenario.as_recorded(workload, topology) }
-        sweeper.call(scenarios)
+        ServerForecast.sweeper(workload, observation).call(scenarios)
       end
 
       def settings(sweep)

@@ -40,13 +40,27 @@ module PumaTuner
       def point(cell)
         trials = @verdict.valid_trials.select { |trial| trial.variant == cell.variant }
         Point.new(
-          variant: cell.variant, settings: Settings.lines(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"),
+          variant: cell.variant, settings: settings(cell.factors), cpu_ratio: ratio(cell, "cpu_per_request"),
           memory_ratio: ratio(cell, "pss"),
           cpu_per_request_ns: cell.estimates["cpu_per_request"], pss_bytes: cell.estimates["pss"],
           p99_ns: cell.estimates["p99"],
           **code(trials), growth_ratio: median(trials.filter_map { |trial| growth(trial) }), pareto_optimal: false,
           dominated: false, remarks: []
         ).then { |made| made.with(remarks: remarks(made, cell)) }
+      end
+
+      # @return [Array<String>] as people set them for good: variables of the server's environment, a line each
+      def settings(factors)
+        factors.filter_map do |key, value|
+          case key
+          when "yjit" then "RUBY_YJIT_ENABLE=1" if value == "on"
+          # The same for all, and no part of what was tried.
+          when "topology" then nil
+          when "rubyopt" then "RUBYOPT=\"#{value}\""
+          when "preload" then "LD_PRELOAD=#{value}"
+          else "#{key.delete_prefix("env.")}=#{value}"
+          end
+        end
       end
 
       def ratio(cell, metric)

@@ -426,12 +426,10 @@ module PumaTuner
       end
 
       def sweep(workload, observation, counts)
-        machine = Model::MachineFit.machine(observation, calibrated: Calibrate::Lookup.new.call(observation)&.machine)
         requests_count = workload.arrivals.open? ? ServerForecast::REQUESTS_COUNT : THROUGHPUT_REQUESTS_COUNT
-        sweeper = Predict::Sweeper.new(workload:, machine:, seed: 1, past_error:,
-          seeds_count: ServerForecast::SEEDS_COUNT, requests_count:)
         topologies = counts.map { |count| Topology.from(workload.observed_topology.workers_count, count) }
-        sweeper.call(topologies.map { |topology| Predict::Scenario.as_recorded(workload, topology) })
+        ServerForecast.sweeper(workload, observation, requests_count:, past_error:)
+          .call(topologies.map { |topology| Predict::Scenario.as_recorded(workload, topology) })
       end
 
       # @return [Hash{Integer => Stats::Estimate}] without the present number; what has no steady state is no choice

@@ -7,7 +7,7 @@ module PumaTuner
     # What `auto` saw and did, as lines of JSON, each written at once: each situation with what was decided, each look
     # of a trial on one worker, and each look at all of them after a step. What it did follows from what it saw, and can
     # be computed anew.
-    class AutomaticJournal
+    class AutomaticJournal < JournalLines
       KIND = "auto_journal"
 
       # One that was read.
@@ -91,29 +91,20 @@ module PumaTuner
       end
       private_class_method :told
 
-      # @param file [IO, nil] nil: nothing is written
-      def initialize(file)
-        @lines = Journal::Lines.new(file)
-      end
-
       # @param mode [Symbol]
       # @return [void]
       def begin(mode:, cool_down_s:, started_at:, server_pid:)
-        @lines.write(kind: KIND, format: Journal::FORMAT, tool_version: VERSION, started_at:, server_pid:, mode:,
-          cool_down_s:)
+        write(kind: KIND, format: Journal::FORMAT, tool_version: VERSION, started_at:, server_pid:, mode:, cool_down_s:)
       end
 
       # @param plan [Plan] of a trial, or of watching all workers, that begins
       # @return [void]
-      def plan(plan) = @lines.write(plan: plan.to_document)
-
-      # (see Journal#look)
-      def look(reading, decision) = @lines.look(reading, decision)
+      def plan(plan) = write(plan: plan.to_document)
 
       # @param told [Automatic::Told]
       # @return [void]
       def told(told)
-        @lines.write(at_s: told.at_s, threads_count: told.threads_count, statement: told.statement.to_document,
+        write(at_s: told.at_s, threads_count: told.threads_count, statement: told.statement.to_document,
           situation: told.situation&.to_document)
       end
     end

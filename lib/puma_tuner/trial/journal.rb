@@ -4,9 +4,34 @@ require "json"
 
 module PumaTuner
   module Trial
+    # Lines of JSON, each of them in the file at once.
+    class JournalLines
+      # @param file [IO, nil] nil: nothing is written
+      def initialize(file)
+        @file = file
+        # What could not be written is not to be tried again when the file is closed.
+        file&.sync = true
+      end
+
+      # @param reading [Reading]
+      # @param decision [Statement, nil]
+      # @return [void]
+      # @raise [MeasurementFailed] where there is no place for it
+      def look(reading, decision) = write(reading: reading.to_document, decision: decision&.to_document)
+
+      private
+
+      def write(**fields)
+        @file&.puts(JSON.generate(fields))
+      rescue SystemCallError => error
+        raise MeasurementFailed, "the journal #{@file.path} could not be written: #{error.class.new.message}. Make " \
+          "room, or give another file with --journal."
+      end
+    end
+
     # A trial as lines of JSON, each written at once: what was planned, each look with what was decided, and how it
     # ended. What was decided follows from the lines before it, and can be computed anew.
-    class Journal
+    class Journal < JournalLines
       FORMAT = 1
 
       # One that was read.
@@ -85,49 +110,16 @@ module PumaTuner
       NAMES = {KIND => "a trial", "auto_journal" => "auto"}.freeze
       private_constant :NAMES
 
-      # Lines of JSON, each of them in the file at once.
-      class Lines
-        # @param file [IO, nil] nil: nothing is written
-        def initialize(file)
-          @file = file
-          # What could not be written is not to be tried again when the file is closed.
-          file&.sync = true
-        end
-
-        # @param reading [Reading]
-        # @param decision [Statement, nil]
-        # @return [void]
-        def look(reading, decision) = write(reading: reading.to_document, decision: decision&.to_document)
-
-        # @return [void]
-        # @raise [MeasurementFailed] where there is no place for it
-        def write(**fields)
-          @file&.puts(JSON.generate(fields))
-        rescue SystemCallError => error
-          raise MeasurementFailed, "the journal #{@file.path} could not be written: #{error.class.new.message}. Make " \
-            "room, or give another file with --journal."
-        end
-      end
-
-      # @param file [IO, nil] nil: nothing is written
-      def initialize(file)
-        @lines = Lines.new(file)
-      end
-
       # @param started_at [String] ISO 8601
       # @return [void]
       def begin(plan, started_at:, server_pid:)
-        @lines.write(kind: KIND, format: FORMAT, tool_version: VERSION, started_at:, server_pid:,
+        write(kind: KIND, format: FORMAT, tool_version: VERSION, started_at:, server_pid:,
           plan: plan.to_document)
       end
 
-      # @param decision [Statement, nil]
-      # @return [void]
-      def look(reading, decision) = @lines.look(reading, decision)
-
       # @param ended [Statement, nil]
       # @return [void]
-      def end(ended, restored:) = @lines.write(ended: ended&.to_document, restored:)
+      def end(ended, restored:) = write(ended: ended&.to_document, restored:)
     end
   end
 end

@@ -81,7 +81,6 @@ module PumaTuner
 
       # @return [Float, nil] see Outcome
       def p_value
-        grouped = @pairs.zip(blocks).group_by(&:last).values.map { |list| list.map(&:first) }
         return if grouped.size < Plan::BLOCKS_MIN
         points = grouped.map { |pairs| [0, 1].map { |side| pairs.map { |pair| point(pair[side]) } } }
         Stats::PermutationTest.p_value(points.size, random: Random.new(SEED)) do |swapped|
@@ -105,7 +104,6 @@ module PumaTuner
       # @return [Fleet::MixShift, nil] see Outcome
       def mix
         return if @pairs.empty?
-        grouped = @pairs.zip(blocks).group_by(&:last).values.map { |list| list.map(&:first) }
         Fleet::MixComparer.new(grouped, days: true, random: Random.new(SEED)).call
       end
 
@@ -118,6 +116,9 @@ module PumaTuner
         size = (!@plan.alone? && @plan.pids.size == 2 && @pairs.size >= 2 * Plan::BLOCKS_MIN) ? 2 : 1
         Array.new(@pairs.size) { |place| place / size }
       end
+
+      # @return [Array<Array<Array(Span, Span)>>] by block
+      def grouped = @grouped ||= @pairs.zip(blocks).group_by(&:last).values.map { |list| list.map(&:first) }
 
       # @return [Array<Array(Span, Span)>]
       def parts

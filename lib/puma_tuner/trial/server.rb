@@ -80,8 +80,7 @@ module PumaTuner
       # @raise [Silent] where one of them tells nothing
       # @raise [UsageError] of a server that may not be resized
       def states
-        told = living.to_h { |path| [path, Probe::Resize.state(path)] }
-          .reject { |path, state| state.nil? && !@told.key?(path) && age_s(path) > NEVER_TELLS_S }
+        told = told().reject { |path, state| state.nil? && !@told.key?(path) && age_s(path) > NEVER_TELLS_S }
         states = told.values
         if states.none? && !told.keys.intersect?(@told.keys)
           raise UsageError, "the server #{leader_pid} does not allow it, or is still booting. #{HOW}"
@@ -120,11 +119,8 @@ module PumaTuner
         end
       end
 
-      # @return [Array<Integer>] of those that obey by now, whatever others are booting
-      def pids = living.filter_map { |path| Probe::Resize.state(path)&.fetch(:pid) }
-
       # @return [Float] seconds, age of its youngest process that tells of its threads
-      def youngest_s = living.select { |path| Probe::Resize.state(path) }.map { |path| age_s(path) }.min || 0.0
+      def youngest_s = told.compact.each_key.map { |path| age_s(path) }.min || 0.0
 
       # Holds the server for this controller alone, and lets go of all that was ordered when the block ends, however it
       # does.
@@ -242,7 +238,10 @@ module PumaTuner
         Process.clock_gettime(Process::CLOCK_REALTIME) - began_ns.to_i.fdiv(Units::NS_PER_S)
       end
 
-      def living = ledgers.paths.reject { |path| ledgers.ended?(path) }
+      # @return [Hash{String => Hash, nil}] what each living process tells, by its ledger's path
+      def told
+        ledgers.paths.reject { |path| ledgers.ended?(path) }.to_h { |path| [path, Probe::Resize.state(path)] }
+      end
 
       def read(path)
         return if !path.end_with?(".ledger") || ledgers.ended?(path)

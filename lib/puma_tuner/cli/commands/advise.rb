@@ -39,14 +39,12 @@ module PumaTuner
         advised = advised({observation: recordings.first, companions: recordings.drop(1), **options})
         return prove(*advised, words, recordings.first, output, options) if options[:prove]
         list = advised.last.advice_list
-        return Output.keep(list, output, **telling) unless options[:diff] || options[:write]
+        return Output.write(list, **telling, path: output) unless options[:diff] || options[:write]
         Output.write_files(list, err:, path: output)
         patch(Chosen.of(list, options[:only]), advised.first, recordings.first, output, options)
       end
 
       private
-
-      def beware = ->(text) { err.puts("puma_tuner: #{text}") }
 
       def ensure_use(options)
         Chosen.ensure_rules(options[:only].to_a)
@@ -54,9 +52,8 @@ module PumaTuner
           raise UsageError, "--only chooses what --prove, --diff and --write take: add one of them"
         end
         return if options[:prove]
-        given = OF_PROOF.map { |name| self.class.declared.fetch(name) }
-          .find { |option| options[option.name] != option.without_it }
-        raise UsageError, "#{given.flag} is for the proof; add --prove" if given
+        flag = given(OF_PROOF, options) or return
+        raise UsageError, "#{flag} is for the proof; add --prove"
       end
 
       # @return [Array(Array<String>, Array<String>)] recordings, and words of the app
@@ -135,7 +132,7 @@ module PumaTuner
         Results.app_folder(app: words, recorded:)
       end
 
-      def keep(tuning, output, options) = Output.keep(tuning, output, **telling, html: options[:html])
+      def keep(tuning, output, options) = Output.write(tuning, **telling, path: output, html: options[:html])
 
       # What others on the machine have disturbed, what ended early, or what had not all of it in force, says nothing of
       # the advice.

@@ -26,7 +26,7 @@ module PumaTuner
         store = Calibrate::Store.new
         machine = kept(store) unless force
         machine ? tell_kept(machine, store) : machine = measured(store)
-        output ? Output.keep(machine, output, **telling) : Output.write(machine, **telling)
+        Output.write(machine, **telling, path: output)
       end
 
       private

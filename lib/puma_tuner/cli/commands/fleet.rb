@@ -22,8 +22,8 @@ module PumaTuner
         Output.check_writable(output, html)
         question = question_of(**options)
         prometheus = Fleet::Prometheus.new(url, timeout_s: timeout, header:)
-        command = command(url:, **options.slice(:a, :b, :window, :step, :a_end, :b_end, :source))
-        Output.write(Fleet::Reader.new(prometheus, question).call(command:), **telling, path: output, html:)
+        found = Fleet::Reader.new(prometheus, question).call(command: command(url, options))
+        Output.write(found, **telling, path: output, html:)
       end
 
       private
@@ -41,8 +41,10 @@ module PumaTuner
       end
 
       # Leaves out headers, passwords and queries, which are nobody's business.
-      def command(url:, **options)
-        words = options.compact.flat_map { |name, value| ["--#{name.to_s.tr("_", "-")}", value] }
+      def command(url, options)
+        words = options.flat_map do |name, values|
+          Array(values).flat_map { |value| ["--#{name.to_s.tr("_", "-")}", value.to_s] }
+        end
         Shellwords.join(["puma_tuner", "fleet", "--url", url[/\A[^?#]*/].sub(%r{//[^/]*@}, "//"),
           *Host::Masking.words(words)])
       end

@@ -24,7 +24,7 @@ module PumaTuner
         check(format)
         comparison = join([recording, *beside])
         bytes = bytes(comparison, format, output)
-        (output == "-") ? out.puts(bytes) : Output.write_file(output, bytes)
+        Output.put(bytes, output, out:)
         err.puts("lanes: #{File.expand_path(output)}") unless output == "-"
       end
 
@@ -52,8 +52,7 @@ module PumaTuner
       def bytes(comparison, format, output)
         writer = WRITERS[format]
         return writer.new(comparison, Report::Sections::Lanes::WORDS.transform_values(&:first)).to_s if writer
-        options = (format == "text") ? {color: output == "-" && Output.color?(out), verbose: @verbose} : {}
-        Report.render(comparison, format: format.to_sym, **options)
+        Report.render(comparison, format: format.to_sym, **rendering(format, output))
       end
     end
   end

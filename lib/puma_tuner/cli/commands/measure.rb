@@ -38,11 +38,11 @@ module PumaTuner
         else
           measure_own_traffic(command, **options)
         end
-        Output.keep(observation, output, **telling, html:)
+        Output.write(observation, **telling, path: output, html:)
       rescue Interrupt
         err.puts("\npuma_tuner: nothing was recorded") unless observation
         raise unless observation
-        Output.keep(observation, output, **telling, html:)
+        Output.write(observation, **telling, path: output, html:)
         exit(130)
       end
 
@@ -52,16 +52,15 @@ module PumaTuner
       private_constant :OF_LOAD
 
       def refuse_without_load(options)
-        given = OF_LOAD.map { |name| self.class.declared.fetch(name) }
-          .find { |option| options[option.name] != option.without_it }
-        raise UsageError, "#{given.flag} is for requests that puma_tuner sends; add --load" if given
+        flag = given(OF_LOAD, options) or return
+        raise UsageError, "#{flag} is for requests that puma_tuner sends; add --load"
       end
 
       # @yieldparam observation [Probe::Observation] as far as it is known
       def measure_under_load(command, warmup:, duration:, locks:, lanes:, boot_limit:, **options, &kept)
         times = Measure::LoadedWindow::Times.new(warmup_s: warmup, duration_s: duration || DURATION_S)
         plan = Measure::Recordings::Plan.new(command:, traffic: Options::Traffic.from(options).traffic, today: nil,
-          settings: Options::Recording.from(options).topologies, workers: Options::Grid.workers_here.to_a, times:,
+          settings: options[:settings], workers: Options::Grid.workers_here.to_a, times:,
           boot_limit_s: boot_limit, limit_s: nil, locks: locks != false, lanes:)
         recordings = Measure::Recordings.new(plan, kept:)
         progress.stage("measure", nil) { |stage| recordings.call { |what, left_s| stage.note(what, left_s) } }

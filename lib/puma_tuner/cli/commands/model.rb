@@ -12,7 +12,7 @@ module PumaTuner
         output = Results.path(output, "workload.json", err:, recorded: observation)
         Output.check_writable(output)
         workload = Document.reading(observation, :observation) { |recorded| Model::WorkloadFit.workload(recorded) }
-        Output.keep(workload, output, **telling)
+        Output.write(workload, **telling, path: output)
       end
     end
   end

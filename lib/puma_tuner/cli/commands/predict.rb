@@ -34,13 +34,13 @@ module PumaTuner
           options[:simulated_requests] = [options[:simulated_requests], Predict::CapacitySearch::REQUESTS_COUNT].max
         end
         forecast = Options::Forecast.from({observation:, **options})
-        app = forecast.app(->(text) { err.puts("puma_tuner: #{text}") }, what_if: wanted.what_if)
+        app = forecast.app(beware, what_if: wanted.what_if)
         loads = loads_of(app, options)
         sweeper = forecast.sweeper(app, percentiles: percentile_names(percentiles), goals: wanted.slo)
         scenarios = Scenarios.new(app.workload, **options.slice(*Scenarios::OPTIONS))
           .of(Options::Grid.from(options).topologies(app.usual_workers), capacity ? [loads.to_search] : loads.to_a)
         sweep = capacity ? capacity_sweep(sweeper, scenarios, wanted) : progress.sweep(sweeper, scenarios)
-        Output.keep(sweep, output, **telling, html:)
+        Output.write(sweep, **telling, path: output, html:)
       end
 
       private

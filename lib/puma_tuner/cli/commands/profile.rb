@@ -32,7 +32,7 @@ module PumaTuner
         Output.check_writable(output, html)
         costs, broken = ProfilePlan.new(options, output: Results.beside(output, "profile.json", err:, **options),
           progress:, err:).call
-        Output.keep(costs, output, **telling, html:)
+        Output.write(costs, **telling, path: output, html:)
         raise MeasurementFailed, "the profile taken until then is in #{output}. #{broken}" if broken
       end
 

@@ -49,10 +49,9 @@ module PumaTuner
       private
 
       def keep(verdict, output, html:, markdown:)
-        Output.keep(verdict, output, **telling, html:)
-        return unless markdown
-        Output.write_file(markdown, Report.render(verdict, format: :markdown))
-        err.puts("summary: #{File.expand_path(markdown)}")
+        Output.write_file(markdown, Report.render(verdict, format: :markdown)) if markdown
+        Output.write(verdict, **telling, path: output, html:)
+        err.puts("summary: #{File.expand_path(markdown)}") if markdown
       end
 
       # Who reads the summary alone, as of a pull request, is told why there is none; what the app printed is not

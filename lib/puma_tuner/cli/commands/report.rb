@@ -12,10 +12,10 @@ module PumaTuner
 
       def call(document:, format:, output:)
         Output.check_writable(output)
-        # These are the options of text.
-        options = (format == "text") ? {color: output == "-" && Output.color?(out), verbose: @verbose} : {}
-        bytes = Document.reading(document) { |value| Report.render(value, format: format.to_sym, **options) }
-        (output == "-") ? out.puts(bytes) : Output.write_file(output, bytes)
+        bytes = Document.reading(document) do |value|
+          Report.render(value, format: format.to_sym, **rendering(format, output))
+        end
+        Output.put(bytes, output, out:)
       end
     end
   end

@@ -42,7 +42,7 @@ module PumaTuner
         Host::ScratchFolder.open do |folder|
           beside = Results.beside(output, "#{name}.json", err:, **options)
           verdict = prove(plan(variants, folder, options), name:, output: beside, resume:) do |proven|
-            Output.keep(Tradeoff::Judge.new(proven, subject: name, **estimate).call, output, **telling, html:)
+            Output.write(Tradeoff::Judge.new(proven, subject: name, **estimate).call, **telling, path: output, html:)
           end
           raise Exit.new(3) unless verdict.complete
         end

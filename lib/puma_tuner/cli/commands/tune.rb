@@ -69,7 +69,7 @@ module PumaTuner
         Tuner::Plan.new(
           command: Options::App.from(options).command, traffic: Options::Traffic.from({seed:, **options}).traffic,
           topologies: Options::Grid.from(options).topologies(Options::Grid.workers_here(wanted.cores)),
-          today:, settings: Options::Recording.from(options).topologies, checked_topologies: check.to_a,
+          today:, settings: options[:settings], checked_topologies: check.to_a,
           constraints: wanted.constraints, arrivals: (wanted.arrivals(nil) if wanted.at),
           warmup_s: warmup, duration_s: duration, rounds_count: rounds, trial_duration_s: trial_duration,
           boot_limit_s: boot_limit, seed:, forget:, what_if: Predict::WhatIf.parse(wanted.what_if),
@@ -78,8 +78,6 @@ module PumaTuner
           track_record: Predict::TrackRecord.new(say: beware), proof_record: Advise::ProofRecord.new(say: beware)
         )
       end
-
-      def beware = ->(text) { err.puts("puma_tuner: #{text}") }
 
       # It took its time to record, and a misspelt goal may be all that was wrong. Of a Tuning there are files already.
       def save_recording(found, path:)

@@ -29,7 +29,10 @@ module PumaTuner
         end
 
         # @return [String, nil] its path, unless a command starts the app
-        def rackup = (words.first if words.one? && (words.first.end_with?(".ru") || File.file?(words.first)))
+        def rackup = (words.first if words.one? && App.rackup?(words.first))
+
+        # @return [Boolean] whether Puma is to serve it; what can be run by itself is a command
+        def self.rackup?(word) = word.end_with?(".ru") || (File.file?(word) && !File.executable?(word))
 
         # @param file [String] with blocks; the Gemfile of its folder counts
         # @return [Host::Command] that ends in a Ruby

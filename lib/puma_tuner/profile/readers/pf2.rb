@@ -11,8 +11,6 @@ module PumaTuner
 
         private
 
-        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
-
         def check(content)
           ensure_kind(content.is_a?(Hash) && content.key?("collected_sample_count") && content.key?("puma_tuner"))
           @facts = content.fetch("puma_tuner")

@@ -7,7 +7,7 @@ module PumaTuner
     module Readers
       # The shared part of all readers: `parse` turns the file's bytes into a value, `check` insists that it is of its
       # kind and of a known version, and `build` makes Samples of it. The first two are here for what our own adapters
-      # write; readers of a profiler's own files have others.
+      # write; readers of a profiler's own files may have others.
       class Reader
         # Reading a value of another shape raises one of these, wherever in it the difference is.
         MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError,

@@ -16,8 +16,7 @@ module PumaTuner
         private
 
         def parse(bytes)
-          bytes = unpacked(bytes) if bytes.start_with?(GZIP)
-          json(bytes.force_encoding(Encoding::UTF_8))
+          super(bytes.start_with?(GZIP) ? unpacked(bytes) : bytes)
         rescue Zlib::Error
           refuse("it is cut short, or its compression is damaged")
         end

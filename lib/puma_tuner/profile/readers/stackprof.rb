@@ -14,8 +14,6 @@ module PumaTuner
 
         private
 
-        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
-
         def remedy = "; if you trust who recorded it, `stackprof --json FILE > FILE.json` makes of it what is"
 
         def check(content)

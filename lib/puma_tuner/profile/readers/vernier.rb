@@ -15,8 +15,6 @@ module PumaTuner
 
         private
 
-        def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
-
         def check(content)
           ensure_kind(content.is_a?(Hash) && content["meta"].is_a?(Hash) &&
             content["meta"]["product"] == "Ruby/Vernier")
