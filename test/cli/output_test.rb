@@ -49,4 +49,11 @@ class OutputTest < TunerTest
     assert_equal value, Document.parse(@out.string, "-", [:observation])
     assert_empty Dir.children(@folder)
   end
+
+  test "two results have two places" do
+    same = place("results", "..", "o.json")
+    assert_equal "#{place("o.json")} is named for two results. Give each a place of its own.",
+      assert_raises(UsageError) { Output.check_writable(place("o.json"), nil, "-", same) }.message
+    Output.check_writable(place("o.json"), place("o.html"), File::NULL, File::NULL, "-", "-", nil)
+  end
 end

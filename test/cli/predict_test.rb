@@ -152,7 +152,7 @@ class PredictCommandTest < TunerTest
     assert_equal 0, result.code, result.err
     assert_match(%r{Capacity: the most load with 99% < 200 ms\n +holds with +p50 ms +p99 ms +machines for 1000/s}, result.out)
     sweep = Document.read(path("tmp/puma_tuner/sweep.json"), :sweep)
-    assert_match(%r{^ +1x1 +[\d.]+/s .* (99% would take up to|no steady state)}, result.out)
+    assert_match(%r{^ +1x1 +[\d.]+/s .* (99% would take|no steady state)}, result.out)
     capacity = sweep.capacities.first
     assert_operator capacity.scenario.arrivals.rate_per_s, :<, capacity.failed_scenario.arrivals.rate_per_s
     assert_equal [(1_000 / capacity.rate_per_s).ceil, 1_000.0], [capacity.machines_count, capacity.asked_per_s]
@@ -300,7 +300,7 @@ class PredictCommandTest < TunerTest
     assert_match(%r{machines \d+, each with \S+/s}, text)
     list, text = advice_for("--slo", "50% < 5ms", "--at", "50/s")
     assert_nil list.sizing.forecast
-    assert_match(/nothing meets it The nearest is 1x\d: with \S+\/s, 50% would take up to 1\d\.\d ms .* so it is their own time/, text)
+    assert_match(/nothing meets it The nearest is 1x\d: with \S+\/s, 50% would take 1\d\.\d ms .* so it is their own time/, text)
   end
 
   test "advice rests on the same options" do

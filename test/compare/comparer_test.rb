@@ -227,6 +227,17 @@ class CompareComparerTest < TunerTest
     end
   end
 
+  test "it is told where many requests of a log have no time, and not where a few have none" do
+    random = Random.new(10)
+    counts = {"b" => 2_000, nil => 20}
+    counts.each do |name, count|
+      made = compare(log(random, per_s: 5), next_day(random, per_s: 5).with(left_out: {no_time: count, asset: 5_000}), random)
+      said = made.remarks.find { |one| one.kind == :without_time }
+      assert_equal [name], [said && said.facts["log"]]
+      assert_in_delta 2_000.0 / 20_000, said.facts["ratio"], 0.03 if said
+    end
+  end
+
   # One in 500 fails in b, which has ten times as many requests as a: of a's 1,800, 3.6 would, and one such log in forty
   # has no error. Swapping the sides of blocks alone would be surer than that.
   test "a log with so few requests that it may well happen to have no error is not said to have none" do

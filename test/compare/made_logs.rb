@@ -12,9 +12,10 @@ module MadeLogs
   MONDAY_S = Time.utc(2026, 3, 2, 10).to_i
   DAY_S = 86_400
 
-  MadeLog = Data.define(:path, :tally) do
+  MadeLog = Data.define(:path, :tally, :left_out) do
+    def initialize(left_out: {}, **) = super
+
     def format_name = "alb"
-    def left_out = {}
   end
 
   module_function

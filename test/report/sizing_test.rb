@@ -35,9 +35,9 @@ class SizingReportTest < TunerTest
   test "the cheapest setting stands with its cost, its margin, what it bears and from where on it breaks" do
     assert_equal "What the goal takes goal 90% < 300 ms and GET /slow: 99% < 1 s, with 120/s " \
       "cheapest 2x3: 310 MiB of memory, 1.42 cores busy " \
-      "meets it 90% would take up to 200 ms (198–202). 99% of GET /slow would take up to 700 ms (693–707). " \
+      "meets it 90% would take 200 ms (198–202). 99% of GET /slow would take 700 ms (693–707). " \
       "The margin is the interval's: its upper end meets the goal. machines 1 " \
-      "bears 165/s with that margin. From 209/s on, 90% would take up to 340 ms (337–343). " \
+      "bears 165/s with that margin. From 209/s on, 90% would take 340 ms (337–343). " \
       "one worker less No setting within the limits meets it with one worker less: only another machine is safe against the loss of one.", text(sizing)
   end
 
@@ -55,7 +55,7 @@ class SizingReportTest < TunerTest
   test "what nothing meets is told with the nearest and why" do
     nearest = cell("2x3", 120, p90_ms: 340)
     unmet = {machines_count: nil, forecast: nil, capacity: nil, breaking: nil, nearest:}
-    assert_match(%r{nothing meets it The nearest is 2x3: with 120/s, 90% would take up to 340 ms \(337–343\); they hardly wait for each other, so it is their own time\.\z},
+    assert_match(%r{nothing meets it The nearest is 2x3: with 120/s, 90% would take 340 ms \(337–343\); they hardly wait for each other, so it is their own time\.\z},
       text(sizing(**unmet, miss: nearest.miss(GOALS))))
     assert_match(/nothing meets it No setting predicted keeps to the limits; the one that takes least is 2x3, with memory unknown\.\z/, text(sizing(**unmet)))
     stuck = nearest.with(unsteady: Statement.of(:deadlock, locks: %w[a b]))

@@ -67,7 +67,11 @@ module PumaTuner
 
       # A place that can't be written to is better found before minutes of work than after.
       def check_writable(*paths)
-        paths.compact.reject { |path| path == STANDARD_OUTPUT }.each do |path|
+        files = paths.compact.reject { |path| path == STANDARD_OUTPUT }
+        kept = files.reject { |path| File.chardev?(path) } # /dev/null
+        twice = kept.group_by { |path| File.expand_path(path) }.values.find { |alike| alike.size > 1 }
+        raise UsageError, "#{twice.first} is named for two results. Give each a place of its own." if twice
+        files.each do |path|
           why_not = why_not_writable(path)
           raise UsageError, "cannot write #{path}: #{why_not}. Give another place." if why_not
         end

@@ -313,12 +313,20 @@ module PumaTuner
         rate = rows.find { |row| row.name == "rate" }.ratio
         [
           (Statement.of(:other_formats, a: formats.first, b: formats.last) if formats.uniq.size > 1),
+          *[0, 1].filter_map { |side| without_time(side) },
           *[0, 1].filter_map { |side| left_hours(side) },
           (Statement.of(:other_traffic, ratio: rate) if other_traffic?(rate)),
           *errors_of_one(rows.find { |row| row.name == "failed" }),
           (Statement.of(:other_endpoints, covered_ratio:) if covered_ratio < 1 - LEFT_HOURS_MIN_RATIO),
           (Statement.of(:less_than_days) unless @pairing.kind == :week || @pairing.reason)
         ].compact
+      end
+
+      # Nobody knows whether they were like the others.
+      def without_time(side)
+        count = @logs[side].left_out.fetch(:no_time, 0)
+        ratio = count.fdiv(count + @tallies[side].requests_count)
+        Statement.of(:without_time, log: Fleet::Reader::NAMES[side], ratio:) if ratio > LEFT_HOURS_MIN_RATIO
       end
 
       def errors_of_one(failed)

@@ -12,11 +12,12 @@ module PumaTuner
 
       # @param goal [Goal]
       # @param estimate [Stats::Estimate, nil]
-      # @return [String] "90% would take up to 310 ms (290–335)"
+      # @return [String] "90% would take 310 ms (290–335)"
       def latency(goal, estimate)
         whose = "of #{goal.endpoint} " if goal.endpoint
         return "too few requests #{whose}were simulated to tell how long #{goal.percent} would take" unless estimate
-        "#{goal.percent} #{whose}would take up to #{Figures.with_range(estimate) { |ns| Units.duration(ns) }}"
+        "#{goal.percent} #{whose}would take #{Figures.with_range(estimate) { |ns| Units.duration(ns) }}" \
+          "#{", too long at its upper end" if goal.limit_ns.between?(estimate.value, estimate.high)}"
       end
 
       # @param attainment [Stats::Attainment]

@@ -36,7 +36,7 @@ module PumaTuner
       def watch(duration_s)
         @automatic.call(duration_s:) { |told| tell(told) }
         say_last
-      rescue Interrupt, MeasurementFailed
+      rescue Interrupt, Error
         say_last # what it found in hours is worth as much
         raise
       end

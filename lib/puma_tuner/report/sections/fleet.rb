@@ -74,8 +74,8 @@ module PumaTuner
           a, b, _ = numbers(row)
           ratio, adjusted = [row.ratio, row.adjusted].map { |estimate| Figures.ratio(estimate) }
           Ratio.new(row.label, row.ratio, other: row.adjusted&.value, outcome: row.outcome, facts: [ratio],
-            title: "#{row.label}: #{a} to #{b}, #{ratio}; at equal traffic #{adjusted}" \
-              "#{"; #{Figures.outcome(row.outcome)}" if row.outcome}")
+            title: ["#{row.label}: #{a} to #{b}, #{ratio}", *("at equal traffic #{adjusted}" if row.adjusted),
+              *(Figures.outcome(row.outcome) if row.outcome)].join("; "))
         end
 
         # How many requests of each group met the goals that were asked for.

@@ -47,6 +47,9 @@ module PumaTuner
             "The logs are of different formats (#{a}, #{b}), which take the time at different places: the ratio has " \
               "that in it."
           },
+          without_time: ->(log:, ratio:) {
+            "#{log}: #{Units.percent(ratio)} of its requests are left out, as their lines tell no time of the app's."
+          },
           left_hours: ->(log:, ratio:) {
             "#{log}: #{Units.percent(ratio)} of its requests are left out, as they came at hours that the other does " \
               "not have, or that it has on more days than the rest."
