@@ -91,16 +91,19 @@ class LedgersTest < TunerTest
     assert_equal 4, account(before).endpoints.first.latency.count
   end
 
-  test "ledgers of processes that have ended become one, and nothing is lost" do
-    (Folding::ENDED_MAX + 1).times { record(2) }
+  test "of too many ledgers of processes that have ended, the oldest become one, and nothing is lost" do
+    (Folding::ENDED_MAX + 2).times { record(2) }
+    oldest = @ledgers.paths.last(2).each { |path| File.utime(0, 0, path) }
     before = @ledgers.read
     @ledgers.fold_ended
-    assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
-    assert_equal({"GET /" => 2 * (Folding::ENDED_MAX + 1)}, counts(account))
+    assert_equal Folding::ENDED_MAX + 1, @ledgers.paths.size
+    assert_empty @ledgers.paths & oldest
+    assert_equal({"GET /" => 2 * (Folding::ENDED_MAX + 2)}, counts(account))
     assert_empty counts(account(before)), "a window that spans it gains nothing by it"
     (Folding::ENDED_MAX + 1).times { record(1) }
     @ledgers.fold_ended
-    assert_equal({"GET /" => 3 * (Folding::ENDED_MAX + 1)}, counts(account))
+    assert_equal Folding::ENDED_MAX + 1, @ledgers.paths.size
+    assert_equal({"GET /" => 2 * (Folding::ENDED_MAX + 2) + Folding::ENDED_MAX + 1}, counts(account))
   end
 
   test "a few become one as well where they take more than they may" do
@@ -185,7 +188,7 @@ class LedgersTest < TunerTest
       assert ended, "it waits"
       assert_equal Folding::ENDED_MAX + 1, @ledgers.paths.size
     end
-    @ledgers.fold_ended
+    @ledgers.fold_ended(0)
     assert_equal 1, @ledgers.paths.size
   end
 
@@ -250,7 +253,7 @@ class LedgersTest < TunerTest
   test "locks of processes that have ended stay known when their ledgers become one" do
     (Folding::ENDED_MAX + 1).times { record_locks(%i[first second]) }
     before = @ledgers.read
-    @ledgers.fold_ended
+    @ledgers.fold_ended(0)
     assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
     assert_equal [Folding::ENDED_MAX + 1] * 2, account.locks.map(&:holds_count)
     assert_empty account(before).locks
@@ -376,13 +379,13 @@ class LedgersTest < TunerTest
     File.write(@ledgers.new_path("ledger"), "x" * 100)
     File.binwrite(@ledgers.new_path("ledger"), [Ledger::LAYOUT[:magic], 1].pack("QQ") + "\0" * 400_000)
     File.write(File.join(@ledgers.directory, "99999999-1.json"), "{\"pid\": 1")
-    @ledgers.fold_ended
+    @ledgers.fold_ended(0)
     assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
   end
 
   test "numbers that another version added up in another order are not taken for ours" do
-    (Folding::ENDED_MAX + 1).times { record(1) }
-    @ledgers.fold_ended
+    2.times { record(1) }
+    @ledgers.fold_ended(0)
     path = @ledgers.paths.first
     folded = JSON.parse(File.read(path))
     swapped = folded["entries"].map { |entry| entry.merge("sums" => entry["sums"].to_a.reverse.to_h) }
@@ -397,10 +400,10 @@ class LedgersTest < TunerTest
   end
 
   test "ledgers that were added up already, and were left behind, do not count twice" do
-    (Folding::ENDED_MAX + 1).times { record(1) }
+    2.times { record(1) }
     left = @ledgers.paths.first
     copy = File.binread(left)
-    @ledgers.fold_ended
+    @ledgers.fold_ended(0)
     before = counts(account)
     File.binwrite(left, copy)
     @ledgers.fold_ended

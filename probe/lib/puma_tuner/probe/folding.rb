@@ -14,24 +14,30 @@ module PumaTuner
         @ledgers = ledgers
       end
 
+      # Takes no more than is needed, the oldest first: whoever adds 17 of 150 endpoints up serves two seconds later.
+      #
       # Contract: the folder is locked. A ledger that can't be read, as of an earlier version that this server ran
       # before, is removed with the others: nobody can.
       #
-      # @param most_bytes [Integer, nil] beyond which they are added up however few they are; nil: there is room
+      # @param most_bytes [Integer, nil] beyond which all are added up however few they are; nil: there is room
       # @raise [SystemCallError] and then they stay, some without traces and locks where the place was full
       def call(most_bytes = nil)
         remove(folded_names) # those that an end in the middle of this left behind
         ended = @ledgers.paths.select { |path| path != folded_path && @ledgers.ended?(path) }
         too_large = most_bytes && taken_bytes(ended) > most_bytes
-        return unless too_large || ended.size > ENDED_MAX
+        ended = oldest(ended, ended.size - ENDED_MAX) unless too_large
+        return if ended.empty?
         readings = ended.filter_map { |path| reading(path) }
         names = ended.map { |path| File.basename(path) }
-        return (remove(names) if too_large) if readings.empty?
+        return remove(names) if readings.empty?
         write(Written.document([*reading(folded_path), *readings]).merge(folded: names), ended)
         remove(names)
       end
 
       private
+
+      # @return [Array<String>] so many of them, by when they were written last
+      def oldest(paths, count) = paths.min_by([count, 0].max) { |path| File.mtime(path) }
 
       # Blocks that nobody has used take no memory, though they are part of the size.
       def taken_bytes(paths) = paths.sum { |path| File.stat(path).blocks * 512 }
