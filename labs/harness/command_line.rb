@@ -117,7 +117,7 @@ module PumaTuner
           options = {quick:, seed: seed, busy_machine: quick || busy_machine}
           keeping(kept_of(lab, "#{output}.parts", resume, options)) do |kept|
             finding = progress.stage(name, lab.expected_s(quick:)) { |stage| found(lab, stage, kept:, **options) }
-            CLI::Output.keep(finding, output, **telling, html:)
+            CLI::Output.write(finding, **telling, path: output, html:)
             write_summary(finding, markdown) if markdown
           end
         end

@@ -29,6 +29,9 @@ module PumaTuner
     Entry = Data.define(:at_ns, :http_method, :target, :status, :app_ns, :client_ns, :lead_ns, :passed_on) do
       def initialize(app_ns: nil, client_ns: nil, lead_ns: 0, passed_on: true, **fields) = super
 
+      # @return [String] without its query
+      def path = target[/\A[^?]*/]
+
       # @return [Boolean] whether it became a connection that lasts, so that its time is no response's
       def websocket? = status == 101
     end

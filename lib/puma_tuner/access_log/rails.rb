@@ -126,17 +126,16 @@ module PumaTuner
         # @param names [Array] of what is open
         # @return [Entry, nil] the one of this path, which is then open no more
         def take(names, path)
+          path = path[/\A[^?]*/].chomp("/")
           names.each do |name|
             list = @open[name] or next
-            place = list.rindex { |one| path_of(one.entry.target) == path_of(path) } or next
+            place = list.rindex { |one| one.entry.path.chomp("/") == path } or next
             one = list.delete_at(place)
             @open.delete(name) if list.empty?
             return one.entry
           end
           nil
         end
-
-        def path_of(target) = target[/\A[^?]*/].chomp("/")
 
         def tell(list) = list.each { |one| @untold.call(one.entry) }.then { nil }
 

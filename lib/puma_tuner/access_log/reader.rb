@@ -74,7 +74,7 @@ module PumaTuner
         return "answered with an error" if entry.status && entry.status >= 400
         return "for a WebSocket" if entry.websocket?
         return "answered in front of the app" unless entry.passed_on
-        path = entry.target[/\A[^?]*/]
+        path = entry.path
         return "for a file of pictures, styles or scripts" if !@assets && ASSET.match?(path)
         return "with a path of more than #{PATH_BYTES_MAX} bytes" if path.bytesize > PATH_BYTES_MAX
         "with a target that is no path" unless Load::Request::PATH.match?(entry.target)

@@ -33,9 +33,6 @@ module PumaTuner
       # @param html [String, nil] a path
       def write_files(value, err:, path: nil, html: nil) = save(value, path, html) { |line| err.puts(line) }
 
-      # @param path [String] see write
-      def keep(value, path, **) = write(value, path:, **)
-
       # @yieldparam line [String] what is where
       def save(value, path, html)
         if path && path != STANDARD_OUTPUT

@@ -104,7 +104,7 @@ module PumaTuner
       def take(line)
         entry = @timer.call(line)
         return (@left_out[:no_request] += 1 unless @format == AccessLog::Rails) unless entry
-        path = entry.target[/\A[^?]*/]
+        path = entry.path
         return @left_out[:asset] += 1 if !@assets && AccessLog::Reader::ASSET.match?(path)
         took_ns = entry.public_send(@field) if entry.passed_on && !entry.websocket?
         return @left_out[:no_time] += 1 if took_ns.nil? && !(entry.status && entry.status >= 400)
