@@ -1,18 +1,22 @@
 # frozen_string_literal: true
 
+require "time"
+
 module PumaTuner
   # Turns what was asked of a server, by its own log, into a file of requests, and the instants at which they came.
   #
-  # Five formats read a line each: combined (Apache, nginx), rails, lograge, alb (Amazon's load balancer), kamal (its
-  # proxy, Thruster); lines brings them; reader knows which it is and counts what it leaves out; summary puts entries of
+  # Seven formats read a line each: combined (Apache, nginx), nginx (its JSON), rails, lograge, alb (Amazon's load
+  # balancer), heroku (its router), kamal (its proxy, Thruster); lines brings them; reader knows which it is and counts what it leaves out; summary puts entries of
   # one kind together, request_writer writes them down.
   module AccessLog
     autoload :Alb, "puma_tuner/access_log/alb"
     autoload :Combined, "puma_tuner/access_log/combined"
     autoload :Group, "puma_tuner/access_log/summary"
+    autoload :Heroku, "puma_tuner/access_log/heroku"
     autoload :Kamal, "puma_tuner/access_log/kamal"
     autoload :Lines, "puma_tuner/access_log/lines"
     autoload :Lograge, "puma_tuner/access_log/lograge"
+    autoload :Nginx, "puma_tuner/access_log/nginx"
     autoload :Rails, "puma_tuner/access_log/rails"
     autoload :Reader, "puma_tuner/access_log/reader"
     autoload :RequestWriter, "puma_tuner/access_log/request_writer"
@@ -40,7 +44,7 @@ module PumaTuner
     # has
     # - entry(line): the request that began or ended with it, else nil
     # - timer: an object whose call(line) does the same with times, which Rails' own log has in other lines
-    FORMATS = %w[alb combined kamal lograge rails].freeze
+    FORMATS = %w[alb combined heroku kamal lograge nginx rails].freeze
 
     # So many lines decide which format it is. Of Rails' own at level debug, one request may have hundreds.
     PROBED_LINES = 2_000
@@ -65,6 +69,19 @@ module PumaTuner
       end
       raise UsageError, "#{path} is in no format that is known: its first #{lines.size} lines hold no request. " \
         "Known are #{FORMATS.join(", ")}; --log-format names one."
+    end
+
+    INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/
+    WHOLE_INSTANT = /\A#{INSTANT}\z/
+
+    # One without a zone is of the server's own, which nobody tells; then both logs are taken to be of the same.
+    # @param text [String] as INSTANT has it
+    # @return [Integer] nanoseconds since the epoch
+    # @raise [ArgumentError] when there is no such day
+    def self.instant_ns(text)
+      zoned = text.match?(/(?:Z|UTC|[+-]\d\d:?\d\d)\z/) ? text : "#{text}Z"
+      at = Time.parse(zoned.tr(",", "."))
+      at.to_i * Units::NS_PER_S + at.nsec
     end
 
     # @param text [String] decimal seconds

@@ -12,6 +12,8 @@ class AccessLogTest < TunerTest
   ALB = 'https 2026-10-10T13:55:36.123456Z app/my-lb/50dc6c495c0c9188 192.0.2.1:2817 10.0.0.1:80 0.001 0.020 0.002 200 200 34 366 "GET https://www.example.com:443/articles/42?q=a HTTP/2.0" "curl/8.5" ECDHE TLSv1.2 arn "Root=1" "www.example.com"'
   KAMAL = '{"time":"2026-10-10T13:55:36.123456789Z","level":"INFO","msg":"Request","host":"example.com","port":443,"path":"/articles/42","request_id":"9d6b","status":200,"service":"shop","target":"0a1b:80","duration":30251374,"method":"GET","req_content_length":0,"req_content_type":"","resp_content_length":2326,"resp_content_type":"text/html","client_addr":"192.0.2.1","proto":"HTTP/1.1","scheme":"https","query":"q=a"}'
   THRUSTER = '{"time":"2026-10-10T13:55:36.123456789Z","level":"INFO","msg":"Request","path":"/articles/42","status":200,"dur":30,"method":"GET","req_content_length":0,"req_content_type":"","resp_content_length":2326,"resp_content_type":"text/html","remote_addr":"192.0.2.1","user_agent":"curl","cache":"miss","query":"q=a"}'
+  HEROKU = '2026-10-10T13:55:36.123456+00:00 heroku[router]: at=info method=GET path="/articles/42?q=a" host=www.example.com request_id=9d6b fwd="192.0.2.1" dyno=web.1 connect=1ms service=18ms status=200 bytes=2326 protocol=https'
+  NGINX = '{"time":"2026-10-10T13:55:36+00:00","remote_addr":"192.0.2.1","request":"GET /articles/42?q=a HTTP/1.1","status":"200","request_time":"0.012","upstream_response_time":"0.003, 0.007"}'
   RAILS = 'I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET "/articles/42?q=a" for 192.0.2.1 at 2026-10-10 13:55:36 +0000'
 
   def with_log(*lines, gzip: false)
@@ -63,7 +65,34 @@ class AccessLogTest < TunerTest
     [KAMAL.sub("2026-10", "2026-13"), KAMAL.sub("30251374", '"x"'), KAMAL.sub("30251374", "-1"), KAMAL.sub('"GET"', "null"), KAMAL[0..-2]].each { |line| assert_nil AccessLog::Kamal.entry(line), line }
   end
 
-  {"combined" => COMBINED, "alb" => ALB, "kamal" => KAMAL, "rails" => RAILS}.each do |name, line|
+  test "Heroku's router, by its own words and by a drain, also where the app did not answer" do
+    entry = AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36.123456Z"), http_method: "GET", target: "/articles/42?q=a", status: 200, client_ns: 19 * Units::NS_PER_MS, lead_ns: 19 * Units::NS_PER_MS)
+    assert_equal entry, AccessLog::Heroku.entry(HEROKU)
+    assert_equal entry, AccessLog::Heroku.entry(HEROKU.sub(/\A(\S+) \S+/, '<158>1 \1 host heroku router -'))
+    failed = 'at=error code=H12 desc="Request timeout" method=GET path="/slow" host=www.example.com fwd="192.0.2.1" dyno=web.1 connect= service=30000ms status=503 bytes=0'
+    assert_equal [503, 30 * Units::NS_PER_S, true], AccessLog::Heroku.entry(HEROKU.sub(/at=.*/, failed)).then { |one| [one.status, one.client_ns, one.passed_on] }
+    refute AccessLog::Heroku.entry(HEROKU.sub("web.1 connect=1ms service=18ms", " connect= service=")).passed_on
+    [HEROKU[/at=.*/], HEROKU.sub("2026-10", "2026-13"), HEROKU.sub("status=200", "status=-")].each { |line| assert_nil AccessLog::Heroku.entry(line), line }
+  end
+
+  test "nginx' JSON, by the names of its variables, whole or apart, as text or as numbers" do
+    entry = AccessLog::Entry.new(at_ns: at("2026-10-10T13:55:36Z"), http_method: "GET", target: "/articles/42?q=a", status: 200, app_ns: 10 * Units::NS_PER_MS, client_ns: 12 * Units::NS_PER_MS, lead_ns: 12 * Units::NS_PER_MS)
+    assert_equal entry, AccessLog::Nginx.entry(NGINX)
+    apart = {"@timestamp" => "2026-10-10T13:55:36+00:00", "fields" => {"request_method" => "GET", "uri" => "/articles/42", "args" => "q=a", "status" => 200, "request_time" => 0.012, "upstream_response_time" => "0.010"}}
+    assert_equal entry, AccessLog::Nginx.entry("host nginx: #{JSON.generate(apart)}")
+    assert_equal entry, AccessLog::Nginx.entry(NGINX.sub('"time":"2026-10-10T13:55:36+00:00"', '"time_local":"10/Oct/2026:15:55:36 +0200"'))
+    assert_equal entry.at_ns + 123 * Units::NS_PER_MS, AccessLog::Nginx.entry(NGINX.sub('"time":"2026-10-10T13:55:36+00:00"', %("msec":"#{entry.at_ns / Units::NS_PER_S}.123"))).at_ns
+    ["", "-"].each { |none| refute AccessLog::Nginx.entry(NGINX.sub("0.003, 0.007", none)).passed_on, none }
+    assert_nil AccessLog::Nginx.entry(NGINX.sub(/,"request_time".*/, "}")).app_ns
+    caddy = '{"ts":1791640536.1,"request":{"method":"GET","uri":"/a"},"duration":0.01,"status":200}'
+    [NGINX.sub("2026-10", "2026-13"), NGINX.sub("GET ", "\\u0016 "), NGINX.sub('"200"', "null"), NGINX[0..-2], caddy].each { |line| assert_nil AccessLog::Nginx.entry(line), line }
+  end
+
+  test "bytes that nginx can't write are sent in percent" do
+    assert_equal "/caf%C3%A9", AccessLog::Combined.entry(COMBINED.sub("/articles/42?q=slow+app&page=2", "/caf\\xC3\\xA9")).target
+  end
+
+  {"combined" => COMBINED, "alb" => ALB, "heroku" => HEROKU, "kamal" => KAMAL, "nginx" => NGINX, "rails" => RAILS}.each do |name, line|
     test "#{name} is known by its first lines, packed or not" do
       [true, false].each { |gzip| assert_equal name, reader("nonsense", line, gzip:).format_name }
     end
@@ -107,7 +136,7 @@ class AccessLogTest < TunerTest
       assert_match pattern, assert_raises(UsageError) { reader(*lines) }.message
     end
     assert_match(/cannot read/, assert_raises(UsageError) { AccessLog::Reader.new("/nowhere") }.message)
-    assert_match(/choose one of alb, combined, kamal, lograge, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
+    assert_match(/choose one of alb, combined, heroku, kamal, lograge, nginx, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
   end
 
   test "requests of one kind come together, and no value stands in a kind" do

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "json"
-require "time"
 
 module PumaTuner
   module AccessLog
@@ -19,13 +18,11 @@ module PumaTuner
       WORDS = /\bmethod=([A-Z]+)[ ]path=(\S+)[ ].*?\bstatus=(\d{3})
         (?:(?:[ ]error='.*')?(?:[ ]\w+=\S+)*?[ ]duration=(\d+(?:\.\d+)?)|[ ]error=')/x
       JSON_LINE = /\{.*"(?:method|duration)":.*\}/
-      INSTANT = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?/
 
       # Where a line of JSON has its instant, by the names that loggers and collectors give it; else in what stands
       # before it, or in the first value that is a date and nothing else. Other dates are something else, such as a
       # parameter.
       INSTANT_KEYS = %w[@timestamp timestamp time ts].freeze
-      WHOLE_INSTANT = /\A#{INSTANT}\z/
 
       # A number of JSON is digits as well; more of them, or a larger exponent, would take memory without bound.
       DURATION = /\A\d{1,18}(?:\.\d{1,30})?(?:e[-+]?\d{1,2})?\z/i
@@ -43,7 +40,7 @@ module PumaTuner
         return unless duration.nil? || DURATION.match?(duration)
         status = STATUS.match?(status.to_s) ? status.to_i : nil
         app_ns = duration && (Rational(duration) * Units::NS_PER_MS).round
-        Entry.new(at_ns: at_ns(instant), http_method:, target:, status:, app_ns:, lead_ns: app_ns || 0)
+        Entry.new(at_ns: AccessLog.instant_ns(instant), http_method:, target:, status:, app_ns:, lead_ns: app_ns || 0)
       rescue ArgumentError, RangeError
         nil # no such day, or none that a clock has
       end
@@ -64,14 +61,7 @@ module PumaTuner
       rescue JSON::ParserError
         nil
       end
-
-      # One without a zone is of the server's own, which nobody tells; then both logs are taken to be of the same.
-      def self.at_ns(instant)
-        zoned = instant.match?(/(?:Z|UTC|[+-]\d\d:?\d\d)\z/) ? instant : "#{instant}Z"
-        at = Time.parse(zoned.tr(",", "."))
-        at.to_i * Units::NS_PER_S + at.nsec
-      end
-      private_class_method :fields, :at_ns
+      private_class_method :fields
     end
   end
 end

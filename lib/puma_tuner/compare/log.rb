@@ -85,7 +85,10 @@ module PumaTuner
         "combined" => "nginx writes them where its log_format has $request_time and $upstream_response_time (in " \
           "seconds, with three decimals); rt=… and urt=… before them say which is which",
         "rails" => "it has no lines such as \"Completed 200 OK in 12ms\"; the log level must be info or debug",
+        "nginx" => "its log_format needs \"request_time\":\"$request_time\" and " \
+          "\"upstream_response_time\":\"$upstream_response_time\"",
         "lograge" => "it has no field duration", "kamal" => "it has no field duration or dur",
+        "heroku" => "it has no field service",
         "alb" => "no request was sent to a target"
       }.freeze
       private_constant :NO_TIMES

@@ -60,9 +60,12 @@ module Fuzz
       "192.0.2.1 - ada [10/Oct/2026:13:55:36 +0200] \"GET /articles/42?q=slow+app&page=2 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\"\n" * 3,
       "https 2026-10-10T13:55:36.123456Z app/my-lb/50dc6c 192.0.2.1:2817 10.0.0.1:80 0.001 0.020 0.002 200 200 34 366 \"GET https://www.example.com:443/articles/42?q=a HTTP/2.0\" \"curl\" -\n" * 3,
       "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/articles/42?q=a&b[]=%41\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" * 3,
-      *(LOGRAGE = [
+      *(LINES_WITH_TIMES = [
         "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] method=GET path=/articles/42?q=a format=html controller=ArticlesController action=show status=200 duration=12.34 view=5.60\n" * 3,
-        "{\"method\":\"GET\",\"path\":\"/articles/42\",\"format\":\"html\",\"status\":200,\"duration\":12.34,\"@timestamp\":\"2026-10-10T13:55:36.123Z\"}\n" * 3
+        "{\"method\":\"GET\",\"path\":\"/articles/42\",\"format\":\"html\",\"status\":200,\"duration\":12.34,\"@timestamp\":\"2026-10-10T13:55:36.123Z\"}\n" * 3,
+        "{\"time\":\"2026-10-10T13:55:36.123Z\",\"path\":\"/articles/42\",\"status\":200,\"target\":\"0a1b:80\",\"duration\":30251374,\"method\":\"GET\",\"resp_content_length\":2326,\"query\":\"q=a\"}\n" * 3,
+        "2026-10-10T13:55:36.123456+00:00 heroku[router]: at=info method=GET path=\"/articles/42?q=a\" host=www.example.com fwd=\"192.0.2.1\" dyno=web.1 connect=1ms service=18ms status=200 bytes=9\n" * 3,
+        "{\"time_local\":\"10/Oct/2026:13:55:36 +0000\",\"msec\":1791640536.123,\"request\":\"GET /articles/42?q=a HTTP/1.1\",\"status\":\"200\",\"request_time\":0.012,\"upstream_response_time\":\"0.003, 0.007\"}\n" * 3
       ].freeze)
     ].freeze
 
@@ -70,7 +73,7 @@ module Fuzz
       "192.0.2.1 - - [10/Oct/2026:13:55:36 +0200] \"GET /articles/42 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\" rt=0.123 urt=0.120\n" * 3, LOGS[1],
       "I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET \"/a\" for 192.0.2.1 at 2026-10-10 13:55:36 +0000\n" \
       "I, [2026-10-10T13:55:36.153456 #17]  INFO -- : [9d6b] Completed 200 OK in 12ms (Views: 3.1ms)\n" * 2,
-      *LOGRAGE
+      *LINES_WITH_TIMES
     ].freeze
 
     def texts
