@@ -107,7 +107,7 @@ module PumaTuner
       def compare(run, story, sizes, ends_s: Time.now.to_i / 86_400 * 86_400)
         week_s = sizes.days_count * 86_400
         Dir.mktmpdir("yjit_week") do |folder|
-          backfill = FleetScale::Backfill.new(File.join(folder, "data"), folder)
+          backfill = FleetScale::Backfill.new(File.join(folder, "data"), folder, block_s: FleetScale::Backfill::LONG_BLOCK_S)
           [[false, ends_s - week_s], [true, ends_s]].each do |yjit, week_ends_s|
             run.note("writing the week #{yjit ? "with" : "without"} YJIT of the #{story.name} service into Prometheus")
             times = ((week_ends_s - week_s - 2 * sizes.step_s)..week_ends_s).step(sizes.step_s).to_a
@@ -160,7 +160,7 @@ module PumaTuner
         mean_ratio = story.published_code_mib * MIB / LIMIT_BYTES
         fullest = comparison.services.filter_map(&:code_limit_ratio).max
         return [] if mean_ratio < Probe::YjitLimit::ALARM_RATIO - 0.05
-        ["#{story.published_code_mib} MiB of machine code in the mean is #{format("%.0f%%", mean_ratio * 100)} of Ruby 3.3's default limit (48 MiB): a fleet whose workers differ has some that stopped compiling. " \
+        ["#{story.published_code_mib} MiB of machine code in the mean is #{format("%.0f%%", mean_ratio * 100)} of Ruby 3.3's default limit (48 MiB): where workers differ, some may have stopped compiling. " \
           "fleet names it#{", with the fullest worker of this one at #{format("%.0f%%", fullest * 100)}" if fullest}."]
       end
 

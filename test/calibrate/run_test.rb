@@ -56,6 +56,13 @@ class RunTest < TunerTest
     Calibrate::Run.new(progress: nil, effort_ratio: 0.1, ruby: RbConfig.ruby).tap { |run| run.instance_variable_set(:@facts, machine_facts(4, quota)) }
   end
 
+  test "without a gem puma it is said before anything is measured, with what to do" do
+    listener = Listener.new
+    run = Calibrate::Run.new(progress: listener, effort_ratio: 0.1, ruby: RbConfig.ruby, puma_version: nil)
+    assert_match(/no gem puma where puma_tuner runs: `gem install puma`/, assert_raises(PumaTuner::UsageError) { run.call }.message)
+    assert_empty listener.titles
+  end
+
   test "all probes together make a machine, and leave nothing behind" do
     children = PumaTuner::Probe::Processes.children_of(Process.pid)
     listener = Listener.new

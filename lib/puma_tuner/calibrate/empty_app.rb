@@ -27,8 +27,18 @@ module PumaTuner
       # @return [Integer] of the process
       attr_reader :pid
 
+      # @param version [String, nil] of the Puma that this program can start
+      # @raise [UsageError] when there is none, as where only the app's bundle has it
+      def self.ensure_puma(version)
+        return if version
+        raise UsageError, "a machine is calibrated with an idle Puma, and there is no gem puma where " \
+          "puma_tuner runs: `gem install puma`, or run `bundle exec puma_tuner` with puma_tuner in the app's Gemfile"
+      end
+
       # @yieldparam command [Host::Command] that would serve it
+      # @raise [UsageError] when there is no Puma
       def self.command
+        ensure_puma(Lookup.own_puma_version)
         Host::ScratchFolder.open do |folder|
           rackup = File.join(folder, "config.ru")
           File.write(rackup, RACKUP)

@@ -16,20 +16,24 @@ module PumaTuner
       # @param progress [#stage, nil]
       # @param effort_ratio [Float]
       # @param ruby [String] path of the executable
-      def initialize(progress:, effort_ratio:, ruby:)
+      # @param puma_version [String, nil] that there is to serve an empty app with
+      def initialize(progress:, effort_ratio:, ruby:, puma_version: Lookup.own_puma_version)
         @progress = progress || Silence.new
         @effort_ratio = effort_ratio
         @ruby = ruby
+        @puma_version = puma_version
       end
 
       # @yieldparam remark [String]
       # @return [Model::Machine]
       # @raise [InvalidMeasurement] where the kernel does not tell what threads use and wait for
+      # @raise [UsageError] where there is no Puma: it comes last, and what was measured before would be lost
       def call(&remark)
         unless Probe::Processes.told?
           raise InvalidMeasurement, "a machine is calibrated by what Linux tells of threads in /proc, which is not " \
             "here; without it `predict` and `advise` take typical figures, and say so"
         end
+        EmptyApp.ensure_puma(@puma_version)
         EmptyApp.traffic(*PumaCpu.through_the_reactor)
         disturbance, machine = Disturbance.during { measure }
         disturbance.remarks.each(&remark) if remark
