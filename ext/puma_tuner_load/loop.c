@@ -185,10 +185,13 @@ static uint64_t drained_by_ns(const struct loop *loop)
     return earlier(later(loop->end_ns, loop->last_response_ns) + patience_ns, loop->end_ns + later(plan->drain_ns, plan->drain_limit_ns));
 }
 
+/* What was due before the end is sent after it, if we had no core meanwhile. */
 static bool over(const struct loop *loop, uint64_t now)
 {
+    bool is_due = is_open(loop) && loop->next_ns < loop->end_ns;
+
     if (now < loop->end_ns) return false;
-    return (loop->in_flight_count == 0 && loop->waiting.count == 0) || now >= drained_by_ns(loop);
+    return (loop->in_flight_count == 0 && loop->waiting.count == 0 && !is_due) || now >= drained_by_ns(loop);
 }
 
 /* Returns when something is to be done that no socket tells of. */

@@ -79,6 +79,14 @@ class ExtensionTest < TunerTest
     assert_empty err
   end
 
+  test "with M:N threads it is not loaded, by whichever number they were asked for" do
+    set = /\ARUBY_MN_THREADS is set/
+    {"0" => /\Athe extension is not there/, "1" => set, "2" => set, "01" => set}.each do |number, why_not|
+      out, = start("puts PumaTuner::Probe::GvlClock.why_not", PUMA_TUNER_EXTENSIONS: nil, RUBY_MN_THREADS: number)
+      assert_match why_not, out, number
+    end
+  end
+
   test "of one that is there and does not load, the loader's words are the reason" do
     shipped = File.join(@folder, "lib", "#{PumaTuner::Probe::Extension::SHIPPED}.so")
     FileUtils.mkdir_p(File.dirname(shipped))

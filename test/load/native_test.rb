@@ -257,6 +257,25 @@ class NativeTest < TunerTest
     end
   end
 
+  # As in a container that is paused: what was due does not wait for whoever sends it.
+  test "requests that were due while the generator stood still are sent when it goes on, be it after the end" do
+    before = children
+    outcome = ScriptedServer.serve(->(*) { 200 }) do |server|
+      arrivals = Load::Arrivals.open(100, kind: "even")
+      running = Thread.new { run_native(server.url, arrivals:, connections_count: 20, duration_s: 1.5) }
+      wait_until("some responses") { server.latencies_ns.size > 20 }
+      generator = Integer((children - before).first)
+      Process.kill(:STOP, generator)
+      sleep 1.6
+      Process.kill(:CONT, generator)
+      running.value
+    end
+    assert_nil outcome.complaint
+    assert_in_delta 150, outcome.intended_count, 2
+    assert_equal outcome.intended_count, outcome.requests_count
+    assert_operator outcome.max_ns, :>=, 1_500_000_000
+  end
+
   test "Poisson arrivals are the same with the same seed" do
     counts = Array.new(2) do
       ScriptedServer.serve(->(*) { 200 }) do |server|

@@ -12,7 +12,8 @@ uint64_t pt_tsc_scale;
 
 struct reading { uint64_t ticks, ns; };
 
-/* The kernel trusts the TSC on this machine: it ticks evenly, in step on all cores, and does not stop. */
+/* The kernel trusts the TSC on this machine: it ticks evenly, in step on all cores, and does not stop, but may begin anew after the machine
+ * has slept to memory (see pt_window_hold). */
 static bool kernel_keeps_time_by_tsc(void)
 {
     char name[16] = "";

@@ -16,7 +16,7 @@ static void on_gc(VALUE tracepoint_value, void *unused)
     if (event == RUBY_INTERNAL_EVENT_GC_ENTER) {
         __atomic_store_n(&since_ns, clock_ns(), __ATOMIC_RELAXED);
     } else if (since_ns) {
-        uint64_t from_ns = since_ns, now_ns = clock_ns(), ns = now_ns - from_ns;
+        uint64_t from_ns = since_ns, now_ns = clock_ns(), ns = now_ns > from_ns ? now_ns - from_ns : 0;
         __atomic_store_n(&total_ns, total_ns + ns, __ATOMIC_RELAXED);
         __atomic_store_n(&since_ns, 0, __ATOMIC_RELAXED);
         if (!slot) return;

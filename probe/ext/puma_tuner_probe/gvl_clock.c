@@ -149,7 +149,7 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
     if (slot->state == RUNNING) return;
     slot->cycles_count++;
     if (ready_ns == 0 || ready_ns > now_ns) ready_ns = now_ns;
-    if (slot->state == RELEASED) {
+    if (slot->state == RELEASED && now_ns >= slot->since_ns) {
         uint64_t wait_ns;
         enum part part;
         if (ready_ns < slot->since_ns) ready_ns = slot->since_ns;
@@ -161,7 +161,7 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
         slot->merge_from = 0;
         if (wait_ns >= BLAME_WAIT_NS) pt_blame_wait(slot, now_ns);
     } else {
-        pt_window_open(slot, now_ns); /* a new thread */
+        pt_window_open(slot, now_ns); /* a new thread; or a counter that began anew, see pt_window_hold */
         slot->rested = true;
         if (lanes_record()) pt_lanes_new(slot, ready_ns, now_ns);
     }

@@ -115,8 +115,11 @@ static void begin_lanes(void)
     pt_lanes_begin();
 }
 
+#define SWEEP_EVERY_NS 1000000000u
+
 /* Settles the threads that serve no requests, and the process: when a second has passed since the last time, or
- * `now_ns` is SWEEP_ANYWAY (after which the next sweep is due at once). */
+ * `now_ns` is SWEEP_ANYWAY (after which the next sweep is due at once). One that is due later than a second from now is so by a
+ * counter that has begun anew since. */
 void pt_threads_sweep(uint64_t now_ns)
 {
     static uint64_t due_ns;
@@ -124,8 +127,8 @@ void pt_threads_sweep(uint64_t now_ns)
     if (!pt_ledger_is_open()) return;
     pt_ledger_gc_count(rb_gc_count());
     begin_lanes();
-    if (now_ns < due_ns) return;
-    due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + 1000000000u;
+    if (now_ns < due_ns && due_ns - now_ns <= SWEEP_EVERY_NS) return;
+    due_ns = now_ns == SWEEP_ANYWAY ? 0 : now_ns + SWEEP_EVERY_NS;
     pt_ledger_process(system_ns(CLOCK_PROCESS_CPUTIME_ID), pt_unobserved_threads_count);
     for (size_t i = 0; i < pt_slots_used_count; i++) {
         struct slot *slot = &pt_slots[i];

@@ -41,11 +41,17 @@ void pt_window_step(struct slot *slot, enum part part, uint64_t ns)
     slot->steps[i] += ns;
 }
 
-/* Brings the totals of the running thread up to now. Contract: own thread, GVL held, also in SUSPENDED. */
+/* Brings the totals of the running thread up to now. Where a machine has slept to memory, its counter may have begun anew: then so does
+ * what is under way, as time that ends before it began would be ages. Contract: own thread, GVL held, also in SUSPENDED. */
 void pt_window_hold(struct slot *slot, uint64_t now_ns)
 {
-    uint64_t ns = now_ns - slot->since_ns;
+    uint64_t ns;
 
+    if (now_ns < slot->since_ns) {
+        slot->since_ns = now_ns;
+        pt_window_open(slot, now_ns);
+    }
+    ns = now_ns - slot->since_ns;
     slot->total.part_ns[PART_HELD] += ns;
     slot->hold_ns += ns;
     slot->since_ns = now_ns;

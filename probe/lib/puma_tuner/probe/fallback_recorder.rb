@@ -19,7 +19,7 @@ module PumaTuner
         @path = path
         @endpoint = endpoint
         @facts = facts
-        @began_at_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        @began_at_ns = Clock.now_ns
         @works = {}
         @lock = Mutex.new
         @writing = Mutex.new
@@ -98,7 +98,7 @@ module PumaTuner
 
       # Not every platform has a CPU clock for threads, and with M:N threads the clock is that of whichever native
       # thread they are on. In both cases the part stays unknown.
-      CPU_CLOCK = if defined?(Process::CLOCK_THREAD_CPUTIME_ID) && ENV["RUBY_MN_THREADS"] != "1"
+      CPU_CLOCK = if defined?(Process::CLOCK_THREAD_CPUTIME_ID) && !ENV["RUBY_MN_THREADS"].to_i.positive?
         Process::CLOCK_THREAD_CPUTIME_ID
       end
 
@@ -154,7 +154,7 @@ module PumaTuner
         Ledger.new(pid: @pid, facts: JSON.parse(JSON.generate(@facts)), began_at_ns: @began_at_ns, traces: {},
           entries: copies.to_h { |key, work| [key, entry(key, work)] }, cycles_count: 0,
           cost_per_cycle_ns: 0, cost_per_request_ns: 0,
-          process_cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond), gc_count: GC.count,
+          process_cpu_ns: Clock.cpu_ns, gc_count: GC.count,
           unobserved_threads_count: 0, unnamed_count: 0)
       end
 

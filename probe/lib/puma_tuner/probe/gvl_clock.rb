@@ -149,7 +149,7 @@ module PumaTuner
         private
 
         def load_extension
-          if ENV["RUBY_MN_THREADS"] == "1"
+          if ENV["RUBY_MN_THREADS"].to_i.positive? # as Ruby itself reads it
             return @why_not = "RUBY_MN_THREADS is set, and with it a thread is no longer one thread of the system"
           end
           Probe::Extension.load
