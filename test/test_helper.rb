@@ -43,6 +43,9 @@ class TunerTest < Minitest::Test
 
   def self.timed! = true
 
+  # For tests that compute for seconds, which take half the time then: a file's process has its tests alone.
+  def self.computes! = (RubyVM::YJIT.enable if defined?(RubyVM::YJIT.enable))
+
   def run
     Timeout.timeout(time_limit_s) { super }
   end

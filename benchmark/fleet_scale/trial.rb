@@ -8,17 +8,24 @@ require_relative "simulated_fleet"
 module FleetScale
   # Puts samples into a Prometheus' folder, before it runs, by `promtool`.
   class Backfill
-    # promtool reads its file once for each block, and blocks are of two hours: a file for each.
+    # promtool reads its file once for each block, and blocks are of two hours where nothing else is asked for: a file for
+    # each.
     BLOCK_S = 7_200
+
+    # What Prometheus itself makes of nine such. Days of few samples take one start of promtool for each, which is what
+    # they cost.
+    LONG_BLOCK_S = 64_800
 
     # samples_count, text_bytes: as they were written; seconds: of promtool alone
     Done = Data.define(:samples_count, :text_bytes, :seconds)
 
     # @param data [String] the folder
     # @param scratch [String] another, for the files
-    def initialize(data, scratch)
+    # @param block_s [Integer] BLOCK_S or LONG_BLOCK_S
+    def initialize(data, scratch, block_s: BLOCK_S)
       @data = data
       @scratch = scratch
+      @block_s = block_s
       @done = Done.new(samples_count: 0, text_bytes: 0, seconds: 0.0)
       FileUtils.mkdir_p(data)
     end
@@ -31,7 +38,7 @@ module FleetScale
     # @yieldparam io [IO]
     # @yieldreturn [Integer] samples written
     def in_blocks(times)
-      times.group_by { |time_s| time_s / BLOCK_S }.each_value { |some| one(some) { |io| yield(some, io) } }
+      times.group_by { |time_s| time_s / @block_s }.each_value { |some| one(some) { |io| yield(some, io) } }
     end
 
     # Rules that are evaluated over what is there.
@@ -45,7 +52,7 @@ module FleetScale
       path = File.join(@scratch, "#{times.first}.om")
       count = File.open(path, "w") { |io| yield(io) }
       began = PumaTuner::Clock.now_s
-      run("tsdb", "create-blocks-from", "openmetrics", "-q", path, @data)
+      run("tsdb", "create-blocks-from", "openmetrics", "-q", "--max-block-duration=#{@block_s}s", path, @data)
       @done = Done.new(samples_count: @done.samples_count + count, text_bytes: @done.text_bytes + File.size(path), seconds: @done.seconds + PumaTuner::Clock.now_s - began)
     ensure
       FileUtils.rm_f(path)

@@ -45,7 +45,9 @@ build_ruby() {
     tar -xf "$work"/ruby*.orig.tar.* -C "$work/source" --strip-components=1
     cd "$work/source"
     : >gems/bundled_gems # make install would download these; rubygems supplies them through the Gemfile
-    ./configure --prefix="$target" --enable-yjit --disable-install-doc --disable-install-rdoc \
+    # -g1: the lines of C for backtraces. All else that a debugger reads (-ggdb3, macros too) costs time to compile, in
+    # every gem that is compiled with this Ruby as well.
+    ./configure --prefix="$target" --enable-yjit --disable-install-doc --disable-install-rdoc debugflags=-g1 \
       ${baseruby:+--with-baseruby="$baseruby"}
     make -j"$(nproc)"
     make install DESTDIR="$work/installed"

@@ -84,12 +84,17 @@ module PumaTuner
           of_bundles = " and those of #{Units.counted(bundles.size, "Gemfile")}" if bundles.any?
           out.puts("#{Units.counted(pins.size, "gem")}#{of_bundles} of #{labs.map(&:name).join(", ")}: " \
             "installed in #{Lab::Gems.cache}")
-          labs.flat_map { |lab| Lab::Source.needed(lab, quick:) }.uniq.each { |source| fetch(source, say) }
+          fetch(labs.flat_map { |lab| Lab::Source.needed(lab, quick:) }.uniq, say)
+        end
+
+        # Beside each other: where there is no way to one, half a minute passes until git gives up.
+        def fetch(sources, say)
+          threads = sources.map { |source| Thread.new { source.fetch(say:) } }
+          sources.zip(threads.map(&:value)) { |source, problem| tell(source, problem) }
         end
 
         # No failure: what labs are mostly about is in gems.
-        def fetch(source, say)
-          problem = source.fetch(say:)
+        def tell(source, problem)
           there = "#{Units.counted(source.commits.size, "commit")} in #{source.checkouts}"
           lacking = "can't be had (#{problem}). Without it there is no figure of: #{source.needed_for}."
           out.puts(problem ? "#{source.address} #{lacking}" : "#{source.address}: #{there}")

@@ -12,7 +12,7 @@ class CiRecipeTest < TunerTest
   time_limit 500
 
   SHORT = {"LOOKS" => "6", "MARGIN" => "50"}.freeze
-  WORDS = %w[--duration 0.8 --warmup-window 0.2 --warmup-limit 1 --connections 4 --busy-machine].freeze
+  WORDS = %w[--duration 0.5 --warmup-window 0.2 --warmup-limit 0.5 --connections 4 --busy-machine].freeze
 
   def setup = @folder = File.realpath(Dir.mktmpdir("puma_tuner-test"))
 

@@ -6,6 +6,8 @@ require_relative "../../benchmark/false_alarms"
 class FalseAlarmsTest < TunerTest
   include FalseAlarms
 
+  computes!
+
   QUIET, NOISY = Condition::ALL
   STILL = Condition.new(name: "still", trend: 0.0, walk_sd: 0.0, process_sd: 0.0, spike_ratio: 0.0, spike_depth: 0.0)
 

@@ -129,10 +129,20 @@ class CalibrateTest < TunerTest
     end
   end
 
+  # What comes before these stages takes half a minute of all cores, and shows no more of how it is stopped.
+  # RUBYOPT goes, so that a server that is started has it not.
+  WITHOUT = <<~RUBY
+    ENV.delete("RUBYOPT")
+    require "puma_tuner"
+    PumaTuner::Calibrate::Run.prepend(Module.new { ENV.fetch("WITHOUT").split(",").each { |name| define_method(name) { |*| {} } } })
+  RUBY
+
   test "Ctrl-C stops all that it started, and keeps nothing" do
     in_folder do |folder, environment|
       log = File.join(folder, "err.log")
-      {"all cores busy …" => 2, "Puma's own CPU …" => 1}.each do |stage, least|
+      File.write(File.join(folder, "without.rb"), WITHOUT)
+      {"all cores busy …" => ["of_ruby,switch_cpu", 2], "Puma's own CPU …" => ["of_ruby,of_cores", 1]}.each do |stage, (without, least)|
+        environment = {**environment, "RUBYOPT" => "-r#{folder}/without.rb", "WITHOUT" => without}
         pid = start_puma_tuner("calibrate", "--force", environment:, chdir: folder, out: File::NULL, err: [log, "w"])
         family = wait_until("#{stage} begins", limit_s: 45) do
           tree = PumaTuner::Probe::Processes.tree_of(pid)
@@ -143,7 +153,7 @@ class CalibrateTest < TunerTest
         assert_match(/interrupted; everything it started is stopped/, File.read(log))
         wait_until("all have ended") { family.none? { |member| PumaTuner::Probe::Processes.alive?(member) } }
       end
-      assert_equal ["err.log"], Dir.children(folder)
+      assert_equal %w[err.log without.rb], Dir.children(folder).sort
     end
   end
 end

@@ -6,6 +6,8 @@ require_relative "made_logs"
 class CompareComparerTest < TunerTest
   include MadeLogs
 
+  computes!
+
   def next_day(random, **) = log(random, begins_s: MONDAY_S + DAY_S, **)
 
   test "an endpoint that got slower is found, by how much, and no other is accused" do

@@ -5,6 +5,8 @@ require "test_helper"
 class FleetComparerTest < TunerTest
   include PumaTuner::Fleet
 
+  computes!
+
   BOUNDS = [0.01, 0.1, 1.0, Float::INFINITY].freeze
 
   def histogram(*counts) = MergedHistogram.new(bounds_s: BOUNDS, counts: counts.map(&:to_f))

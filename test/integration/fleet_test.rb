@@ -116,12 +116,12 @@ class FleetTest < TunerTest
   # @yieldparam simulated [FleetScale::SimulatedFleet]
   # @yieldparam url [String] of a Prometheus
   # @yieldparam words [Array<String>] for the command
-  def with_simulated(hours:, step_s:, window:, rules: false)
+  def with_simulated(hours:, step_s:, window:, rules: false, block_s: FleetScale::Backfill::BLOCK_S)
     now_s = Time.now.to_i / 3_600 * 3_600
     times = (0..hours * 3_600 / step_s).map { |count| now_s - hours * 3_600 + count * step_s }
     simulated = FleetScale::SimulatedFleet.new(workers_count: 4, workers_per_server: 2, times:, endpoints: FleetScale::SimulatedFleet.endpoints(3, mix_b: 1.5))
     Dir.mktmpdir do |folder|
-      backfill = FleetScale::Backfill.new(File.join(folder, "data"), folder)
+      backfill = FleetScale::Backfill.new(File.join(folder, "data"), folder, block_s:)
       backfill.in_blocks(times) { |only, io| simulated.write(io, only:) }
       PrometheusProcess.open(folder) { |prometheus| backfill.rules(File.expand_path("../../ops/prometheus/rules.yml", __dir__), url: prometheus.url, begins_s: times.first, ends_s: times.last) } if rules
       PrometheusProcess.open(folder) do |prometheus|
@@ -146,7 +146,7 @@ class FleetTest < TunerTest
   end
 
   test "six days of different groups show the true difference" do
-    with_simulated(hours: 6 * 24 + 1, step_s: 600, window: "6d") do |simulated, url, words|
+    with_simulated(hours: 6 * 24 + 1, step_s: 600, window: "6d", block_s: FleetScale::Backfill::LONG_BLOCK_S) do |simulated, url, words|
       document = fleet(url, *words, "--source", "raw")
       assert_simulated(simulated, document)
       assert_equal [["better", nil], ["worse", nil]], %w[p99 memory].map { |name| row(document, name).values_at("outcome", "reason") }

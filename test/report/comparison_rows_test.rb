@@ -60,7 +60,7 @@ class ReportComparisonRowsTest < TunerTest
 
   test "a note says when the rounds are too few for that many metrics" do
     assert_includes notes(TuningFixture.verdict), "With this many metrics, significance takes at least 7 rounds."
-    refute_includes notes, "it takes"
+    refute_includes notes, "significance takes"
   end
 
   test "few rounds have no interval, and no pairs nothing at all" do

@@ -324,10 +324,6 @@ class ReportHtmlTest < TunerTest
     refute_match(/pool in lock|gc in gvlwait|before Puma ms/, html(TuningFixture.observation_without_extension.with(endpoints: health)))
   end
 
-  test "the page does not present the sum of the parts as evidence" do
-    refute_match(/sum to its wall time/, html)
-  end
-
   test "parts that nobody could tell apart are called unknown" do
     assert_includes html(TuningFixture.cluster_observation), "unknown: queue and gc"
   end

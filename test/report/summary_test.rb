@@ -147,7 +147,8 @@ class ReportSummaryTest < TunerTest
   test "each of several variants has its primary metric told, and no more" do
     proven = points(ProofFixture.factorial)["Proven"]
     assert_equal 5, proven.scan("is better than yjit=on threads=3 in requests/s").size
-    refute_includes proven, "Beside it"
+    refute_includes proven, "Also "
+    assert_includes points(ProofFixture.gems)["Proven"], " Also better: p50 "
   end
 
   test "a verdict without pairs, or with one variant, says so" do

@@ -15,7 +15,12 @@ require "tmpdir"
 #   of the system's, the GVL as well, which the preloaded library sees. So a race is told in the place where it would happen.
 class Sanitizer
   PROJECT = File.expand_path("../..", __dir__)
-  CACHE = File.join(PROJECT, "tmp/sanitize")
+
+  # By what they are compiled from, so that a fresh clone has them, too.
+  CACHE = File.join(ENV.fetch("PUMA_TUNER_CACHE") { File.expand_path("~/.cache/puma_tuner") }, "sanitize")
+
+  # Other checkouts may have other sources: what is older than this goes when something is compiled.
+  KEPT_S = 30 * 86_400
 
   # Where the sources are, and where Ruby looks for what is made of them.
   EXTENSIONS = {
@@ -102,7 +107,8 @@ class Sanitizer
   # @return [String] the extension's path, compiled if that was not done yet for these sources
   def compiled(extension, sources)
     files = Dir[File.join(PROJECT, sources, "{#{extension},shared}/*.{c,h,rb}")].sort
-    digest = Digest::SHA256.hexdigest([RUBY_DESCRIPTION, @flags, @makefile, *files.map { |file| File.read(file) }].join)[0, 16]
+    made_of = [RUBY_DESCRIPTION, runtime_path, @flags, @makefile, *files.map { |file| File.read(file) }]
+    digest = Digest::SHA256.hexdigest(made_of.join)[0, 16]
     built = File.join(CACHE, @name, "#{extension}-#{digest}.so")
     compile(extension, File.join(PROJECT, sources, extension, "extconf.rb"), built) unless File.exist?(built)
     built
@@ -114,9 +120,10 @@ class Sanitizer
       File.write(File.join(folder, "Makefile"), "\n#{@makefile}", mode: "a")
       command!(folder, "make", "-j", "debugflags=-g3 #{@flags}", "dldflags=#{@flags}")
       FileUtils.mkdir_p(File.dirname(target))
-      FileUtils.rm_f(Dir[File.join(File.dirname(target), "#{extension}-*")]) # of other sources
-      FileUtils.cp(File.join(folder, "#{extension}.so"), "#{target}.partial")
-      File.rename("#{target}.partial", target)
+      FileUtils.rm_f(Dir[File.join(File.dirname(target), "#{extension}-*")].select { |path| Time.now - File.mtime(path) > KEPT_S })
+      partial = "#{target}.#{Process.pid}"
+      FileUtils.cp(File.join(folder, "#{extension}.so"), partial)
+      File.rename(partial, target)
     end
   end
 

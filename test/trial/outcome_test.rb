@@ -8,6 +8,8 @@ require "tempfile"
 class TrialOutcomeTest < TunerTest
   include TrialsMade
 
+  computes!
+
   # Workers are unlike by a tenth, seconds by what all have alike, requests by chance.
   #
   # @param effect [Float] on each latency of the canary

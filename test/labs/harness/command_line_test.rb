@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "stringio"
 require "support/command_line"
 require "tmpdir"
 
@@ -65,6 +66,25 @@ class LabCommandTest < TunerTest
     result = lab("setup", "--all", "--quick")
     assert_equal 0, result.code, result.err
     assert_match(/0 gems of tiny/, result.out)
+  end
+
+  test "repositories are fetched beside each other, and what can't be had is told with its cause" do
+    begun = Queue.new
+    kind = Class.new(Lab::Source) do
+      define_method(:fetch) do |**|
+        begun << name
+        100.times { sleep(0.05) if begun.size < 2 }
+        "#{name} of #{begun.size}"
+      end
+    end
+    sources = %w[one two].map { |name| kind.new(name:, address: "https://example.test/#{name}", commits: [], needed_for: "its figure") }
+    lab = Object.new
+    {name: "both", gems: [], sources:}.each { |name, value| lab.define_singleton_method(name) { |**| value } }
+    out = StringIO.new
+    Lab::CommandLine::SetUp.new(out:, err: StringIO.new).send(:install, [lab], quick: true, say: ->(_) {})
+    lacking = "Without it there is no figure of: its figure."
+    told = %w[one two].map { |name| "https://example.test/#{name} can't be had (#{name} of 2). #{lacking}" }
+    assert_equal told, out.string.lines(chomp: true).last(2)
   end
 
   test "a long form that is interrupted goes on, by --resume only, where it ended" do
