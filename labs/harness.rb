@@ -20,33 +20,8 @@ module PumaTuner
   # two variants of a verdict stand to each other: ratios. By which commit: provenance. What stays of a run in the
   # repository: readme. All long forms, one after the other: long_forms.
   module Lab
-    autoload :Again, "#{__dir__}/harness/again"
-    autoload :Axis, "#{__dir__}/harness/finding"
-    autoload :Bundle, "#{__dir__}/harness/bundle"
-    autoload :Chart, "#{__dir__}/harness/finding"
-    autoload :Child, "#{__dir__}/harness/child"
-    autoload :Claim, "#{__dir__}/harness/claim"
-    autoload :CommandLine, "#{__dir__}/harness/command_line"
-    autoload :Commands, "#{__dir__}/harness/commands"
-    autoload :Commit, "#{__dir__}/harness/provenance"
-    autoload :Count, "#{__dir__}/harness/claim"
-    autoload :Finding, "#{__dir__}/harness/finding"
-    autoload :FindingReport, "#{__dir__}/harness/report"
-    autoload :Gems, "#{__dir__}/harness/gems"
-    autoload :Kept, "#{__dir__}/harness/kept"
-    autoload :LongForms, "#{__dir__}/harness/long_forms"
-    autoload :Margin, "#{__dir__}/harness/margin"
-    autoload :Outcome, "#{__dir__}/harness/outcome"
-    autoload :Proofs, "#{__dir__}/harness/proofs"
-    autoload :Provenance, "#{__dir__}/harness/provenance"
-    autoload :Ratios, "#{__dir__}/harness/ratios"
-    autoload :Readme, "#{__dir__}/harness/readme"
-    autoload :Run, "#{__dir__}/harness/run"
-    autoload :ServedCommands, "#{__dir__}/harness/served_commands"
-    autoload :Series, "#{__dir__}/harness/finding"
-    autoload :Source, "#{__dir__}/harness/source"
-    autoload :Table, "#{__dir__}/harness/finding"
-    autoload :Times, "#{__dir__}/harness/times"
+    PumaTuner.autoload_folder(self, "#{__dir__}/harness", claim: %i[Claim Count],
+      finding: %i[Axis Chart Finding Series Table], provenance: %i[Commit Provenance], report: %i[FindingReport])
 
     Document.add("finding", "Lab::Finding")
 

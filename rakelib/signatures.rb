@@ -73,6 +73,7 @@ class Signatures
   def data(path, klass)
     types = klass.members.to_h { |field| [field, type_of_field(path, klass, field)] }
     optional = klass.instance_method(:initialize).parameters.filter_map { |kind, name| name if kind == :key }
+    optional |= klass::ADDED if klass.include?(PumaTuner::Document::Filling)
     optional |= FILLED.fetch(path).call(klass) if FILLED.key?(path)
     keywords = types.map { |field, type| optional.include?(field) ? "?#{field}: #{type.sub(/(?<!\?|\Auntyped)\z/, "?")}" : "#{field}: #{type}" }
     document = ["def self.from_document: (untyped fields) -> instance", "def to_document: () -> Hash[Symbol, untyped]"] if klass.const_defined?(:NESTED)

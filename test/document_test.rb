@@ -105,6 +105,19 @@ class DocumentTest < TunerTest
     assert_invalid(Document.dump(MACHINE).sub('"tick_ns":10080000,', ""), /tick_ns/)
   end
 
+  test "what a caller leaves out, or an older file lacks, is what it usually is" do
+    value_class = Document.define(:name, :list, :flag, added: {list: [], flag: true})
+    usual = value_class.new(name: "a", list: [], flag: true)
+    assert_equal usual, value_class.new(name: "a")
+    assert_equal usual, value_class.new(name: "a", list: nil, flag: nil)
+    refute_predicate value_class.new(name: "a", flag: false), :flag
+    assert_equal [1], value_class.new(name: "a").with(list: [1]).list
+    assert_predicate value_class.new(name: "a").list, :frozen?
+    assert_raises(ArgumentError) { value_class.new(list: []) }
+    older = MACHINE.to_document.transform_keys(&:to_s).except("switch_idle_cpu_ns")
+    assert_equal 0, MACHINE.class.from_document(older).switch_idle_cpu_ns
+  end
+
   test "a file that is not there is the user's mistake" do
     assert_raises(UsageError) { Document.read("/nowhere/at/all.json") }
   end

@@ -6,22 +6,10 @@ module PumaTuner
   # Turns what was asked of a server, by its own log, into a file of requests, and the instants at which they came.
   #
   # Seven formats read a line each: combined (Apache, nginx), nginx (its JSON), rails, lograge, alb (Amazon's load
-  # balancer), heroku (its router), kamal (its proxy, Thruster); lines brings them; reader knows which it is and counts what it leaves out; summary puts entries of
-  # one kind together, request_writer writes them down.
+  # balancer), heroku (its router), kamal (its proxy, Thruster); lines brings them; reader knows which it is and counts
+  # what it leaves out; summary puts entries of one kind together, request_writer writes them down.
   module AccessLog
-    autoload :Alb, "puma_tuner/access_log/alb"
-    autoload :Combined, "puma_tuner/access_log/combined"
-    autoload :Group, "puma_tuner/access_log/summary"
-    autoload :Heroku, "puma_tuner/access_log/heroku"
-    autoload :Kamal, "puma_tuner/access_log/kamal"
-    autoload :Lines, "puma_tuner/access_log/lines"
-    autoload :Lograge, "puma_tuner/access_log/lograge"
-    autoload :Nginx, "puma_tuner/access_log/nginx"
-    autoload :Rails, "puma_tuner/access_log/rails"
-    autoload :Reader, "puma_tuner/access_log/reader"
-    autoload :RequestWriter, "puma_tuner/access_log/request_writer"
-    autoload :Shape, "puma_tuner/access_log/shape"
-    autoload :Summary, "puma_tuner/access_log/summary"
+    PumaTuner.autoload_folder(self, "#{__dir__}/access_log", summary: %i[Group Summary])
 
     # One request. at_ns: since the epoch; target: path and query, as they came
     # over the wire; status: nil where the line does not tell it

@@ -8,25 +8,7 @@ module PumaTuner
   # spinners); of Puma with an empty app (empty_app) puma_cpu (with register_share), client, tail. The rest: disturbance
   # tells what else ran, store keeps the outcome, lookup finds it for an observation.
   module Calibrate
-    autoload :Spinners, "puma_tuner/calibrate/spinners"
-    autoload :Client, "puma_tuner/calibrate/client"
-    autoload :Disturbance, "puma_tuner/calibrate/disturbance"
-    autoload :EffectiveCores, "puma_tuner/calibrate/effective_cores"
-    autoload :EmptyApp, "puma_tuner/calibrate/empty_app"
-    autoload :FreshRuby, "puma_tuner/calibrate/fresh_ruby"
-    autoload :GvlRule, "puma_tuner/calibrate/gvl_rule"
-    autoload :Handoff, "puma_tuner/calibrate/handoff"
-    autoload :Lookup, "puma_tuner/calibrate/lookup"
-    autoload :PumaCpu, "puma_tuner/calibrate/puma_cpu"
-    autoload :RegisterShare, "puma_tuner/calibrate/register_share"
-    autoload :Run, "puma_tuner/calibrate/run"
-    autoload :Sample, "puma_tuner/calibrate/sample"
-    autoload :Store, "puma_tuner/calibrate/store"
-    autoload :SwitchCpu, "puma_tuner/calibrate/switch_cpu"
-    autoload :Tail, "puma_tuner/calibrate/tail"
-    autoload :ThreadCpu, "puma_tuner/calibrate/thread_cpu"
-    autoload :Tick, "puma_tuner/calibrate/tick"
-    autoload :Wakeups, "puma_tuner/calibrate/wakeups"
+    PumaTuner.autoload_folder(self, "#{__dir__}/calibrate")
 
     # About how long it takes, with as many cores as most have.
     EXPECTED_S = 38

@@ -8,14 +8,6 @@ module PumaTuner
   # Pairing finds the spans of both that may be held against each other, and how long a block of them must be. Comparer
   # makes an Outcome of that, with what stats/ and fleet/ have.
   module Compare
-    autoload :Comparer, "puma_tuner/compare/comparer"
-    autoload :Durations, "puma_tuner/compare/durations"
-    autoload :Endpoint, "puma_tuner/compare/outcome"
-    autoload :Facts, "puma_tuner/compare/outcome"
-    autoload :Log, "puma_tuner/compare/log"
-    autoload :Outcome, "puma_tuner/compare/outcome"
-    autoload :Pairing, "puma_tuner/compare/pairing"
-    autoload :Statistics, "puma_tuner/compare/statistics"
-    autoload :Tally, "puma_tuner/compare/tally"
+    PumaTuner.autoload_folder(self, "#{__dir__}/compare", outcome: %i[Endpoint Facts Outcome])
   end
 end

@@ -6,10 +6,6 @@ module PumaTuner
   # It stands beside the stages: `measure --lanes` records them (Probe::Lane), a report draws them, and other programs
   # read them as a profile of Firefox's or as a trace of Perfetto's.
   module Lanes
-    autoload :Comparison, "puma_tuner/lanes/comparison"
-    autoload :Firefox, "puma_tuner/lanes/firefox"
-    autoload :Perfetto, "puma_tuner/lanes/perfetto"
-    autoload :Recording, "puma_tuner/lanes/comparison"
-    autoload :Wait, "puma_tuner/lanes/comparison"
+    PumaTuner.autoload_folder(self, "#{__dir__}/lanes", comparison: %i[Comparison Recording Wait])
   end
 end

@@ -10,28 +10,7 @@ module PumaTuner
   # (native, native_plan, native_outcome, native_doubts). Whether it tells the truth: self_test, of a stall_server.
   # What came of it: an outcome.
   module Load
-    autoload :Arrivals, "puma_tuner/load/arrivals"
-    autoload :Clients, "puma_tuner/load/set_up"
-    autoload :DataFile, "puma_tuner/load/data_file"
-    autoload :FirstResponse, "puma_tuner/load/first_response"
-    autoload :Generator, "puma_tuner/load/generator"
-    autoload :Messages, "puma_tuner/load/messages"
-    autoload :Mix, "puma_tuner/load/mix"
-    autoload :Native, "puma_tuner/load/native"
-    autoload :NativeDoubts, "puma_tuner/load/native_doubts"
-    autoload :NativeOutcome, "puma_tuner/load/native_outcome"
-    autoload :NativePlan, "puma_tuner/load/native_plan"
-    autoload :Outcome, "puma_tuner/load/outcome"
-    autoload :Pick, "puma_tuner/load/request"
-    autoload :Request, "puma_tuner/load/request"
-    autoload :RequestFile, "puma_tuner/load/request_file"
-    autoload :SelfTest, "puma_tuner/load/self_test"
-    autoload :Session, "puma_tuner/load/session"
-    autoload :SetUp, "puma_tuner/load/set_up"
-    autoload :StallServer, "puma_tuner/load/stall_server"
-    autoload :Template, "puma_tuner/load/template"
-    autoload :Traffic, "puma_tuner/load/traffic"
-    autoload :Warmup, "puma_tuner/load/warmup_run"
-    autoload :WarmupRun, "puma_tuner/load/warmup_run"
+    PumaTuner.autoload_folder(self, "#{__dir__}/load", request: %i[Pick Request], set_up: %i[Clients SetUp],
+      warmup_run: %i[Warmup WarmupRun])
   end
 end

@@ -15,32 +15,9 @@ module PumaTuner
   # picks those that stand out; hints/*, one rule to a file, point at known patterns; diff holds two profiles against
   # each other.
   module Profile
-    autoload :Aggregate, "puma_tuner/profile/aggregate"
-    autoload :Allocation, "puma_tuner/profile/samples"
-    autoload :AllocationSite, "puma_tuner/profile/costs"
-    autoload :BlockRun, "puma_tuner/profile/block_run"
-    autoload :Call, "puma_tuner/profile/samples"
-    autoload :Costs, "puma_tuner/profile/costs"
-    autoload :CostDiff, "puma_tuner/profile/cost_diff"
-    autoload :Diff, "puma_tuner/profile/diff"
-    autoload :Frame, "puma_tuner/profile/samples"
-    autoload :Hint, "puma_tuner/profile/costs"
-    autoload :Hints, "puma_tuner/profile/hints"
-    autoload :Layer, "puma_tuner/profile/costs"
-    autoload :Layers, "puma_tuner/profile/layers"
-    autoload :Library, "puma_tuner/profile/library"
-    autoload :MethodCost, "puma_tuner/profile/costs"
-    autoload :MethodDiff, "puma_tuner/profile/cost_diff"
-    autoload :Outliers, "puma_tuner/profile/outliers"
-    autoload :Perf, "puma_tuner/profile/perf"
-    autoload :Readers, "puma_tuner/profile/readers"
-    autoload :Reading, "puma_tuner/profile/reading"
-    autoload :RequestRun, "puma_tuner/profile/request_run"
-    autoload :Samples, "puma_tuner/profile/samples"
-    autoload :ServerRun, "puma_tuner/profile/server_run"
-    autoload :Stack, "puma_tuner/profile/samples"
-    autoload :Stacks, "puma_tuner/profile/stacks"
-    autoload :UnreadableProfile, "puma_tuner/profile/readers"
+    PumaTuner.autoload_folder(self, "#{__dir__}/profile", cost_diff: %i[CostDiff MethodDiff],
+      costs: %i[AllocationSite Costs Hint Layer MethodCost], readers: %i[Readers UnreadableProfile],
+      samples: %i[Allocation Call Frame Samples Stack])
 
     # @return [Array<Class>] all of them, in the order in which they are told to people: perf needs nothing inside of
     #   the process

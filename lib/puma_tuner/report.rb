@@ -6,29 +6,17 @@ module PumaTuner
   # Sections make a tree of blocks of a value (`Blocks`, `Sections`); writers print any such tree (`Writers`). JSON is
   # the value itself, as it stands in a file: every digit, nothing left out, to be read by programs.
   module Report
-    # Each file of a folder has a constant of its name, which is loaded when somebody asks for it.
-    #
-    # @param namespace [Module] of the constants
-    # @param folder [String] below this file's
-    # @param names [Hash{Symbol => String}] other constants of its files, with these
-    def self.autoload_folder(namespace, folder, **names)
-      Dir["#{__dir__}/#{folder}/*.rb"].each do |path|
-        name = File.basename(path, ".rb")
-        [name.split("_").map(&:capitalize).join, *names.key(name)].each { |one| namespace.autoload(one, path) }
-      end
-    end
-
-    autoload_folder(self, "report")
+    PumaTuner.autoload_folder(self, "#{__dir__}/report")
 
     # What makes blocks: one section, or the whole of a kind of document, to a file.
     module Sections
     end
-    autoload_folder(Sections, "report/sections", SelfTest: "load")
+    PumaTuner.autoload_folder(Sections, "#{__dir__}/report/sections", load: %i[Load SelfTest])
 
     # What prints blocks.
     module Writers
     end
-    autoload_folder(Writers, "report/writers")
+    PumaTuner.autoload_folder(Writers, "#{__dir__}/report/writers")
 
     # In the order in which they are named to people.
     FORMATS = %i[text html markdown json].freeze

@@ -9,34 +9,10 @@ module PumaTuner
   # where; lines is for where there is none, and web is the same as a page, for which
   # lane_recorder records threads over time; slow_profile looks into slow requests. session runs it all.
   module Top
-    autoload :Cost, "puma_tuner/top/status"
-    autoload :Diagnosis, "puma_tuner/top/diagnosis"
-    autoload :EndpointStatus, "puma_tuner/top/status"
-    autoload :Forecaster, "puma_tuner/top/outlook"
-    autoload :Forecasts, "puma_tuner/top/outlook"
-    autoload :LaneRecorder, "puma_tuner/top/lane_recorder"
-    autoload :LedgerReader, "puma_tuner/top/reading"
-    autoload :Lines, "puma_tuner/top/lines"
-    autoload :Outlook, "puma_tuner/top/outlook"
-    autoload :OutlookSetting, "puma_tuner/top/outlook"
-    autoload :PackedHistogram, "puma_tuner/top/reading"
-    autoload :Processes, "puma_tuner/top/server"
-    autoload :Reader, "puma_tuner/top/reading"
-    autoload :Reading, "puma_tuner/top/reading"
-    autoload :Screen, "puma_tuner/top/screen"
-    autoload :Server, "puma_tuner/top/server"
-    autoload :ServerProcess, "puma_tuner/top/reading"
-    autoload :Servers, "puma_tuner/top/server"
-    autoload :Session, "puma_tuner/top/session"
-    autoload :SlowProfile, "puma_tuner/top/slow_profile"
-    autoload :Status, "puma_tuner/top/status"
-    autoload :Terminal, "puma_tuner/top/terminal"
-    autoload :ThreadStatus, "puma_tuner/top/status"
-    autoload :Totals, "puma_tuner/top/reading"
-    autoload :View, "puma_tuner/top/view"
-    autoload :Web, "puma_tuner/top/web"
-    autoload :WebEvent, "puma_tuner/top/web_event"
-    autoload :WorkerStatus, "puma_tuner/top/status"
+    PumaTuner.autoload_folder(self, "#{__dir__}/top", outlook: %i[Forecaster Forecasts Outlook OutlookSetting],
+      reading: %i[LedgerReader PackedHistogram Reader Reading ServerProcess Totals],
+      server: %i[Processes Server Servers],
+      status: %i[Cost EndpointStatus Status ThreadStatus WorkerStatus])
 
     # @param topology [Topology] today's
     # @return [Array<Topology>] today's, and those with a thread or a worker less and more

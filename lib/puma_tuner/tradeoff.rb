@@ -8,9 +8,6 @@ module PumaTuner
   # between CPU and memory, which of them nothing else beats in both (the Pareto front), and which to take. It stands
   # beside the stages, as Tuner does, and may use all of them; no stage knows of it.
   module Tradeoff
-    autoload :Judge, "puma_tuner/tradeoff/judge"
-    autoload :Menu, "puma_tuner/tradeoff/menu"
-    autoload :Point, "puma_tuner/tradeoff/study"
-    autoload :Study, "puma_tuner/tradeoff/study"
+    PumaTuner.autoload_folder(self, "#{__dir__}/tradeoff", study: %i[Point Study])
   end
 end

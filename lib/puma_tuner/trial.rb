@@ -10,20 +10,8 @@ module PumaTuner
   # that a Journal can be replayed. Run joins them. Automatic goes on from trial to trial, by Forecasts, with a journal
   # of its own.
   module Trial
-    autoload :Automatic, "puma_tuner/trial/automatic"
-    autoload :AutomaticJournal, "puma_tuner/trial/automatic_journal"
-    autoload :Decision, "puma_tuner/trial/decision"
-    autoload :Forecaster, "puma_tuner/trial/automatic"
-    autoload :Journal, "puma_tuner/trial/journal"
-    autoload :JournalLines, "puma_tuner/trial/journal"
-    autoload :Outcome, "puma_tuner/trial/outcome"
-    autoload :Plan, "puma_tuner/trial/plan"
-    autoload :Reading, "puma_tuner/trial/reading"
-    autoload :Run, "puma_tuner/trial/run"
-    autoload :Server, "puma_tuner/trial/server"
-    autoload :Situation, "puma_tuner/trial/step"
-    autoload :Spans, "puma_tuner/trial/outcome"
-    autoload :Step, "puma_tuner/trial/step"
-    autoload :WorkerReading, "puma_tuner/trial/reading"
+    PumaTuner.autoload_folder(self, "#{__dir__}/trial", automatic: %i[Automatic Forecaster],
+      journal: %i[Journal JournalLines],
+      outcome: %i[Outcome Spans], reading: %i[Reading WorkerReading], step: %i[Situation Step])
   end
 end

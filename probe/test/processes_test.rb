@@ -69,4 +69,16 @@ class ProcessesTest < TunerTest
     assert_equal [4, 5], Processes.online_among("4-5", "0-1\n"), "numbered anew"
     assert_empty Processes.online_among(nil, "0-1\n")
   end
+
+  test "a process is there under its own identity, and not under that of one that had its id before" do
+    own = Processes.identity(Process.pid)
+    assert Processes.there?(own)
+    refute Processes.there?(own.sub("-", "-1"))
+    pid = Process.spawn("sleep 60")
+    ended = Processes.identity(pid)
+    assert Processes.there?(ended)
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+    refute Processes.there?(ended)
+  end
 end

@@ -15,16 +15,12 @@ module PumaTuner
     # factors: Hash, the same as `puma_tuner prove` takes them, {"topology" => "2x2"}; empty where it can't
     # measured: Measured, what an earlier proof showed of it; nil without one
     Advice = Document.define(:rule, :title, :evidence, :topology, :throughput_ratio, :p50_ratio, :p99_ratio,
-      :change, :cost, :undo, :lines, :factors, :measured, added: %i[lines factors measured],
+      :change, :cost, :undo, :lines, :factors, :measured, added: {lines: {}, factors: {}, measured: nil},
       nested: {
         title: Statement, evidence: [Statement], topology: Topology, throughput_ratio: Stats::Estimate,
         p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate, change: Statement, cost: Statement, undo: Statement,
         measured: Measured
       }) do
-      def initialize(lines: nil, factors: nil, measured: nil, **fields)
-        super(lines: lines || {}.freeze, factors: factors || {}.freeze, measured:, **fields)
-      end
-
       # @return [Boolean] whether it states no effect
       def remark? = throughput_ratio.nil? && topology.nil?
 
@@ -53,11 +49,7 @@ module PumaTuner
     AdviceList = Document.define(:advice, :constraints, :sizing, :tail, :withheld, :today, kind: :advice_list,
       nested: {advice: [Advice], constraints: Constraints, sizing: Sizing, tail: Tail, withheld: [Measured],
                today: Topology},
-      added: %i[constraints sizing tail withheld today]) do
-      def initialize(constraints: nil, sizing: nil, tail: nil, withheld: nil, today: nil, **fields)
-        super(constraints:, sizing:, tail:, withheld: withheld || [].freeze, today:, **fields)
-      end
-
+      added: {constraints: nil, sizing: nil, tail: nil, withheld: [], today: nil}) do
       # @return [Advice, nil]
       def recommendation = advice.find(&:topology)
     end

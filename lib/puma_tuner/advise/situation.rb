@@ -89,7 +89,7 @@ module PumaTuner
       def cluster? = observation&.processes.to_a.any? { |process| process.role == "worker" }
 
       # @return [Float, nil] share of the requests' time that is waits for a connection of a pool
-      def pool_ratio = share(:pool) || (demanded { |endpoint| pool_ns(endpoint) } if observation.nil?)
+      def pool_ratio = share(:pool) || (demanded { |endpoint| endpoint.mean_of(&:pool_ns) } if observation.nil?)
 
       # @return [Float] the same of waits for other locks
       def lock_ratio
@@ -145,19 +145,13 @@ module PumaTuner
       def version(text) = (Gem::Version.new(text) if text && Gem::Version.correct?(text))
 
       # Share of something in what a mean request demands, by endpoint in nanoseconds.
-      def demanded
-        total_ns = workload.mean_held_ns + workload.mean_wait_ns
-        return 0.0 unless total_ns.positive?
-        workload.endpoints.sum { |endpoint| endpoint.weight_ratio * yield(endpoint) } / total_ns
-      end
+      def demanded(&) = workload.mean_ns.positive? ? workload.mean_of(&) / workload.mean_ns : 0.0
 
-      def pool_ns(endpoint) = endpoint.demands.sum(&:pool_ns).fdiv(endpoint.demands.size)
-
-      def other_lock_ns(endpoint) = endpoint.mean_lock_ns - pool_ns(endpoint)
+      def other_lock_ns(endpoint) = endpoint.mean_lock_ns - endpoint.mean_of(&:pool_ns)
 
       def lock_ratios_by_demand
         workload.endpoints.map do |endpoint|
-          total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
+          total_ns = endpoint.mean_ns
           [endpoint.name, total_ns.zero? ? 0.0 : other_lock_ns(endpoint) / total_ns, other_lock_ns(endpoint)]
         end
       end

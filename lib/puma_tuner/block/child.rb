@@ -86,13 +86,13 @@ module PumaTuner
         before = repetition.iterations_count
         session = Probe::Profiling.session(Probe::Profiling::Settings.from_environment)
         session.start
-        began_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+        began_ns = Clock.now_ns
         if iterations_count.empty?
           repetition.for((Float(duration_s) * Units::NS_PER_S).round)
         else
           repetition.repeat(Integer(iterations_count))
         end
-        duration_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond) - began_ns
+        duration_ns = Clock.now_ns - began_ns
         {path: session.stop, duration_ns:, iterations_count: repetition.iterations_count - before}
       end
 

@@ -18,14 +18,14 @@ module PumaTuner
       def stretch(repetition, duration_ns)
         iterations_before = repetition.iterations_count
         machine_before = machine
-        cpu_before_ns = cpu_ns
+        cpu_before_ns = Clock.cpu_ns
         gc_before_ns = gc_ns
         allocated_before = GC.stat(:total_allocated_objects)
         took_ns = repetition.for(duration_ns)
         allocated_count = GC.stat(:total_allocated_objects) - allocated_before
         gc_after_ns = gc_ns
         {
-          allocated_count:, gc_ns: gc_after_ns && gc_after_ns - gc_before_ns, cpu_ns: cpu_ns - cpu_before_ns,
+          allocated_count:, gc_ns: gc_after_ns && gc_after_ns - gc_before_ns, cpu_ns: Clock.cpu_ns - cpu_before_ns,
           duration_ns: took_ns,
           iterations_count: repetition.iterations_count - iterations_before, **Probe::Processes.memory("self"),
           **machine.to_h { |name, value| [name, value && machine_before[name] && value - machine_before[name]] }
@@ -34,9 +34,6 @@ module PumaTuner
 
       # @return [Hash{Symbol => Integer, nil}] what tells how much others were in the way
       def machine = {run_queue_wait_ns: Probe::Processes.run_queue_wait_sum_ns(["self"]), **Host::MachineLoad.read}
-
-      # It counts all threads, and none of the processes that the block starts.
-      def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       def gc_ns = GC.respond_to?(:total_time) ? GC.total_time : nil
     end

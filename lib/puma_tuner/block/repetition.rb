@@ -70,7 +70,7 @@ module PumaTuner
         end
       end
 
-      def clock_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+      def clock_ns = Clock.now_ns
     end
   end
 end

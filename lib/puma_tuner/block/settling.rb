@@ -24,12 +24,12 @@ module PumaTuner
       # @return [Hash] Warmup's fields
       def call
         REHEARSALS_COUNT.times { Probe::Gauges.read }
-        began_ns = clock_ns
+        began_ns = Clock.now_ns
         loop do
           @windows << window
           note_memory
           complaint = Steadiness.complaint(@windows)
-          duration_ns = clock_ns - began_ns
+          duration_ns = Clock.now_ns - began_ns
           return summary(complaint, duration_ns) if complaint.nil? || duration_ns >= @limit_ns
         end
       end
@@ -40,9 +40,9 @@ module PumaTuner
         calls_before = @repetition.calls_count
         iterations_before = @repetition.iterations_count
         before = Probe::Gauges.read
-        cpu_before_ns = cpu_ns
+        cpu_before_ns = Clock.cpu_ns
         @repetition.for(WINDOW_NS)
-        Steadiness::Window.new(cpu_ns: cpu_ns - cpu_before_ns,
+        Steadiness::Window.new(cpu_ns: Clock.cpu_ns - cpu_before_ns,
           iterations_count: @repetition.iterations_count - iterations_before, calls_before:, before:,
           after: Probe::Gauges.read)
       end
@@ -59,10 +59,6 @@ module PumaTuner
           cpu_per_request_ns: @windows.map { |window| window.cpu_per_iteration_ns.round }
         }
       end
-
-      def cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
-
-      def clock_ns = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
     end
   end
 end

@@ -41,7 +41,7 @@ module PumaTuner
         early_ns = began_ns - Clock.now_ns - Units::NS_PER_MS
         sleep(early_ns.fdiv(Units::NS_PER_S)) if early_ns.positive?
         nil while Clock.now_ns < began_ns
-        cpu_ns = own_cpu_ns
+        cpu_ns = Clock.cpu_ns
         count = 0
         loop do
           turn = 0
@@ -49,12 +49,9 @@ module PumaTuner
           break if Clock.now_ns > until_ns
           count += 1
         end
-        Work.new(count:, cpu_ns: own_cpu_ns - cpu_ns)
+        Work.new(count:, cpu_ns: Clock.cpu_ns - cpu_ns)
       end
       private_class_method :work_between
-
-      def self.own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
-      private_class_method :own_cpu_ns
 
       def initialize
         @children = []

@@ -90,13 +90,13 @@ module PumaTuner
       # @return [Integer] nanoseconds of CPU that all took
       def cpu_ns(chains, bursts_count)
         turns = chains.map { Queue.new }
-        began_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+        began_ns = Clock.cpu_ns
         threads = chains.zip(turns, turns.rotate).map do |chain, own, following|
           Thread.new { bursts(chain, bursts_count, own, following) }
         end
         turns.first << true
         threads.each(&:join)
-        Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) - began_ns
+        Clock.cpu_ns - began_ns
       end
 
       def bursts(chain, bursts_count, own, following)

@@ -4,27 +4,7 @@ module PumaTuner
   module CLI
     # The verbs, by the words that call them.
     module Commands
-      autoload :Advise, "puma_tuner/cli/commands/advise"
-      autoload :Auto, "puma_tuner/cli/commands/auto"
-      autoload :Calibrate, "puma_tuner/cli/commands/calibrate"
-      autoload :Compare, "puma_tuner/cli/commands/compare"
-      autoload :Completion, "puma_tuner/cli/commands/completion"
-      autoload :Diff, "puma_tuner/cli/commands/diff"
-      autoload :Fleet, "puma_tuner/cli/commands/fleet"
-      autoload :Lanes, "puma_tuner/cli/commands/lanes"
-      autoload :Load, "puma_tuner/cli/commands/load"
-      autoload :Measure, "puma_tuner/cli/commands/measure"
-      autoload :Model, "puma_tuner/cli/commands/model"
-      autoload :Predict, "puma_tuner/cli/commands/predict"
-      autoload :Profile, "puma_tuner/cli/commands/profile"
-      autoload :Prove, "puma_tuner/cli/commands/prove"
-      autoload :Report, "puma_tuner/cli/commands/report"
-      autoload :Requests, "puma_tuner/cli/commands/requests"
-      autoload :Top, "puma_tuner/cli/commands/top"
-      autoload :Tradeoff, "puma_tuner/cli/commands/tradeoff"
-      autoload :Trial, "puma_tuner/cli/commands/trial"
-      autoload :Tune, "puma_tuner/cli/commands/tune"
-      autoload :Version, "puma_tuner/cli/commands/version"
+      PumaTuner.autoload_folder(self, "#{__dir__}/commands")
 
       # Words => name of the class, as help lists them.
       OWN = {

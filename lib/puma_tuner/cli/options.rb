@@ -4,11 +4,7 @@ module PumaTuner
   module CLI
     # Options that several commands share, as values: what they mean together.
     module Options
-      autoload :App, "puma_tuner/cli/options/app"
-      autoload :Forecast, "puma_tuner/cli/options/forecast"
-      autoload :Goals, "puma_tuner/cli/options/goals"
-      autoload :Grid, "puma_tuner/cli/options/grid"
-      autoload :Traffic, "puma_tuner/cli/options/traffic"
+      PumaTuner.autoload_folder(self, "#{__dir__}/options")
 
       # @param names [Array<Symbol>] of the dictionary, and of arguments
       # @return [Class] of a value of these, nil where a command does not have one

@@ -132,15 +132,13 @@ module PumaTuner
       # @return [Array(Load::Outcome, Float)] with the share of the machine that others took meanwhile, nil where nobody
       #   knows
       def beside_others(server)
-        own_ns, before = own_cpu_ns, Host::Readings.take(server, nil)
+        own_ns, before = Clock.cpu_ns, Host::Readings.take(server, nil)
         outcome = yield
         spent = Host::Readings.take(server, nil) - before
-        foreign_ns = spent.foreign_ns(outcome.generator_cpu_ns&.+(own_cpu_ns - own_ns)) or return [outcome, nil]
+        foreign_ns = spent.foreign_ns(outcome.generator_cpu_ns&.+(Clock.cpu_ns - own_ns)) or return [outcome, nil]
         cores_count = Probe::MachineFacts.read.cores_count
         [outcome, ([foreign_ns, 0].max + spent.stolen_ns.to_i).fdiv(spent.duration_ns * cores_count)]
       end
-
-      def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       def warm_up(server, traffic)
         meter = Host::SignalQuery.new(server.directory)

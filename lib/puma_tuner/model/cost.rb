@@ -11,9 +11,7 @@ module PumaTuner
     # switches_count: how often it went on after a wait for the GVL, so that another thread had run in between
     # busy_cores: cores that the server kept busy meanwhile, on average; requests_per_s: that it served
     Cost = Document.define(:topology, :cpu_ns, :gc_ns, :long_gc_ratio, :long_gcs_ns, :io_ns, :releases_count,
-      :switches_count, :busy_cores, :requests_per_s, nested: {topology: Topology}, added: %i[requests_per_s]) do
-      def initialize(requests_per_s: nil, **fields) = super
-
+      :switches_count, :busy_cores, :requests_per_s, nested: {topology: Topology}, added: {requests_per_s: nil}) do
       # @return [Boolean] whether its server was a cluster
       def cluster? = topology.workers_count > 1
     end

@@ -18,15 +18,11 @@ module PumaTuner
     # taken_ratio: of the machine's CPU time, what others and the hypervisor took meanwhile; nil: unknown
     Calibrated = Document.define(:calibrated_at, :machine_key, :ruby_version, :ruby_description, :puma_version,
       :round_trip_ns, :switch_costs, :taken_ratio,
-      nested: {switch_costs: [SwitchCost]}, added: %i[ruby_description switch_costs taken_ratio]) do
+      nested: {switch_costs: [SwitchCost]}, added: {ruby_description: nil, switch_costs: [], taken_ratio: nil}) do
       # A judgement. Beside a test suite a thread that wakes up waited 1.07 ms for a core (median), and alone 0.06. With
       # the first figure 2x16 was predicted 18 to 31% too low for five apps of benchmark/advice, with the second 6 to
       # 19%.
       const_set(:TAKEN_MAX_RATIO, 0.1)
-
-      def initialize(ruby_description: nil, switch_costs: nil, taken_ratio: nil, **fields)
-        super(ruby_description:, switch_costs: switch_costs || [].freeze, taken_ratio:, **fields)
-      end
 
       # @return [Boolean] whether others took so much that it is worth to be measured again
       def disturbed? = taken_ratio.to_f > self.class::TAKEN_MAX_RATIO
@@ -69,12 +65,7 @@ module PumaTuner
       :reactor_register_cpu_ns, :tail_cpu_ns, :client_send_cpu_ns, :client_receive_cpu_ns, :switch_idle_cpu_ns,
       :switch_busy_cpu_ns, :gvl_rule, :calibrated, kind: :machine,
       nested: {calibrated: Calibrated},
-      added: %i[switch_idle_cpu_ns switch_busy_cpu_ns gvl_rule]) do
-      def initialize(switch_idle_cpu_ns: nil, switch_busy_cpu_ns: nil, gvl_rule: nil, **fields)
-        super(switch_idle_cpu_ns: switch_idle_cpu_ns || 0, switch_busy_cpu_ns: switch_busy_cpu_ns || 0,
-              gvl_rule:, **fields)
-      end
-
+      added: {switch_idle_cpu_ns: 0, switch_busy_cpu_ns: 0, gvl_rule: nil}) do
       # @return [Integer] CPU per request of the load generator
       def client_cpu_ns = client_send_cpu_ns + client_receive_cpu_ns
 

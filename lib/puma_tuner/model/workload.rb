@@ -96,9 +96,7 @@ module PumaTuner
     #
     # burst_ns: CPU with the GVL each time; gap_ns: mean time without it between two, both of each thread
     # threads_count: in a process
-    BackgroundDemand = Document.define(:name, :burst_ns, :gap_ns, :threads_count, added: %i[threads_count]) do
-      def initialize(threads_count: nil, **fields) = super(threads_count: threads_count || 1, **fields)
-
+    BackgroundDemand = Document.define(:name, :burst_ns, :gap_ns, :threads_count, added: {threads_count: 1}) do
       # @return [Float] cores that they would keep busy if nothing were in their way
       def cores = threads_count * burst_ns.fdiv(burst_ns + gap_ns)
     end
@@ -110,14 +108,21 @@ module PumaTuner
     # gc_debt_ns: garbage collection of a mean request that comes in long
     #   collections (see Workload#at), and is in no demand
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_held_ns, :mean_wait_ns, :mean_lock_ns,
-      :mean_gc_ns, :gc_debt_ns, :demands, nested: {demands: [Demand]}, added: %i[gc_debt_ns]) do
+      :mean_gc_ns, :gc_debt_ns, :demands, nested: {demands: [Demand]}, added: {gc_debt_ns: 0}) do
       # Older files call the time with the GVL CPU.
       def self.from_document(fields) = super(fields.transform_keys("mean_cpu_ns" => "mean_held_ns"))
 
-      def initialize(gc_debt_ns: nil, **fields) = super(gc_debt_ns: gc_debt_ns || 0, **fields)
-
       # @return [Integer] without garbage collection, where that was timed
       def mean_cpu_ns = mean_held_ns - mean_gc_ns.to_i
+
+      # @api private
+      # @return [Integer] of a mean request with nobody in its way
+      def mean_ns = mean_held_ns + mean_wait_ns
+
+      # @api private
+      # @yieldparam demand [Demand]
+      # @return [Float] mean over the demands
+      def mean_of(&) = demands.sum(&).fdiv(demands.size)
 
       # @param change [CostFit::Change]
       # @return [EndpointDemand] with the CPU and the garbage collection of another setting
@@ -146,9 +151,7 @@ module PumaTuner
     # taken_ratio: share of the machine that others used meanwhile; nil where nobody knows
     Recorded = Document.define(:topology, :arrivals, :throughput_per_s, :p50_ns, :p99_ns, :requests_count, :duration_ns,
       :budget, :taken_ratio,
-      nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget}, added: %i[taken_ratio]) do
-      def initialize(taken_ratio: nil, **fields) = super
-    end
+      nested: {topology: Topology, arrivals: Arrivals, budget: Probe::Budget}, added: {taken_ratio: nil})
 
     # The demands of the app, independent of the settings it was recorded with.
     #
@@ -178,16 +181,8 @@ module PumaTuner
         locks: [LockDemand], background: [BackgroundDemand], costs: [Cost], part_load: Cost, recorded: [Recorded],
         unknown: [Unknown]
       },
-      added: %i[puma_features locks background costs part_load switch_cpu_ns long_gcs_ns recorded queue_requests
-        io_threads_count switch_busy_cpu_ns]) do
-      def initialize(locks: nil, background: nil, costs: nil, part_load: nil, switch_cpu_ns: nil, long_gcs_ns: nil,
-        puma_features: nil, recorded: nil, queue_requests: nil, io_threads_count: nil, switch_busy_cpu_ns: nil,
-        **fields)
-        super(puma_features:, queue_requests:, io_threads_count:, recorded: recorded || [].freeze,
-              locks: locks || [].freeze, background: background || [].freeze, costs: costs || [].freeze, part_load:,
-              switch_cpu_ns:, switch_busy_cpu_ns:, long_gcs_ns: long_gcs_ns || [].freeze, **fields)
-      end
-
+      added: {puma_features: nil, locks: [], background: [], costs: [], part_load: nil, switch_cpu_ns: nil,
+              long_gcs_ns: [], recorded: [], queue_requests: nil, io_threads_count: nil, switch_busy_cpu_ns: nil}) do
       # @param topology [Topology]
       # @param machine [Machine]
       # @param arrivals [Arrivals]
@@ -213,18 +208,25 @@ module PumaTuner
       end
 
       # @return [Float] nanoseconds that a mean request needs the GVL for, overhead included
-      def mean_held_ns = overhead_cpu_ns + endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_held_ns }
+      def mean_held_ns = overhead_cpu_ns + mean_of(&:mean_held_ns)
 
       # @return [Float] waiting nanoseconds of a mean request
-      def mean_wait_ns = endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_wait_ns }
+      def mean_wait_ns = mean_of(&:mean_wait_ns)
 
       # @return [Float] 0..1, share of an undisturbed request that needs the GVL
-      def held_ratio = mean_held_ns.fdiv(mean_held_ns + mean_wait_ns)
+      def held_ratio = mean_held_ns.fdiv(mean_ns)
 
       # @return [Float] share of waiting for locks in an undisturbed request
-      def lock_ratio
-        endpoints.sum { |endpoint| endpoint.weight_ratio * endpoint.mean_lock_ns }.fdiv(mean_held_ns + mean_wait_ns)
-      end
+      def lock_ratio = mean_of(&:mean_lock_ns).fdiv(mean_ns)
+
+      # @api private
+      # @return [Float] nanoseconds of a mean request with nobody in its way
+      def mean_ns = mean_held_ns + mean_wait_ns
+
+      # @api private
+      # @yieldparam endpoint [EndpointDemand]
+      # @return [Float] mean over all requests, each endpoint's weighing what it has of them
+      def mean_of = endpoints.sum { |endpoint| endpoint.weight_ratio * yield(endpoint) }
     end
   end
 end

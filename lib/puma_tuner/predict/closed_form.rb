@@ -15,7 +15,8 @@ module PumaTuner
       def initialize(workload, machine, scenario)
         @cpu_s = workload.mean_held_ns / Units::NS_PER_S
         @wait_s = workload.mean_wait_ns / Units::NS_PER_S
-        @compute_s = compute_ns(workload) / Units::NS_PER_S
+        # Native code that computes in a wait takes a core, and no GVL.
+        @compute_s = workload.mean_of { |endpoint| endpoint.mean_of(&:compute_ns) } / Units::NS_PER_S
         @client_s = machine.client_cpu_ns.fdiv(Units::NS_PER_S)
         @cores_count = machine.usable_cores
         @topology = scenario.topology
@@ -52,13 +53,6 @@ module PumaTuner
       def capacity_per_s = bounds.except("clients", "none").values.min
 
       private
-
-      # Native code that computes in a wait takes a core, and no GVL.
-      def compute_ns(workload)
-        workload.endpoints.sum do |endpoint|
-          endpoint.weight_ratio * endpoint.demands.sum(&:compute_ns).fdiv(endpoint.demands.size)
-        end
-      end
 
       def offered(per_s) = per_s && [per_s, *bounds.values_at("clients", "none").compact].min
 

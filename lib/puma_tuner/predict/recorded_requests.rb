@@ -95,9 +95,7 @@ module PumaTuner
         end
       end
 
-      def io_bound?(endpoint)
-        endpoint.mean_held_ns < IO_BOUND_CPU_RATIO * (endpoint.mean_held_ns + endpoint.mean_wait_ns)
-      end
+      def io_bound?(endpoint) = endpoint.mean_held_ns < IO_BOUND_CPU_RATIO * endpoint.mean_ns
     end
   end
 end

@@ -11,11 +11,7 @@ module PumaTuner
     #   queue_requests: Puma's option, on unless it is switched off
     Scenario = Document.define(:topology, :min_threads_count, :io_threads_count, :timeslice_ms, :affinity,
       :queue_requests, :arrivals, nested: {topology: Topology, arrivals: Model::Arrivals},
-      added: %i[affinity queue_requests]) do
-      def initialize(affinity: nil, queue_requests: nil, **fields)
-        super(affinity: affinity || false, queue_requests: queue_requests != false, **fields)
-      end
-
+      added: {affinity: false, queue_requests: true}) do
       # @param topology [Topology]
       # @param arrivals [Model::Arrivals]
       # @param min_threads_count [Integer] Puma's minimum of threads

@@ -22,10 +22,9 @@ module PumaTuner
       # Fewer requests are all warm-up; with more, chance is below the floors.
       REQUESTS_COUNTS = 100..10_000
 
-      WHOLES = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}.freeze
       SIMULATED = {"throughput" => :throughput_per_s.to_proc, "p50" => ->(outcome) { outcome.quantile_ns(0.5) },
                    "p99" => ->(outcome) { outcome.quantile_ns(0.99) }}.freeze
-      private_constant :WHOLES, :SIMULATED
+      private_constant :SIMULATED
 
       # @param workload [Model::Workload] as it was recorded
       # @param simulate [#call] scenario, number of requests -> Array<Outcome>, one for each seed
@@ -58,7 +57,7 @@ module PumaTuner
       end
 
       def wholes(recorded, outcomes)
-        WHOLES.filter_map do |metric, field|
+        Check::FIELDS.filter_map do |metric, field|
           number = recorded.public_send(field)
           if number&.positive?
             figure(metric, number, outcomes.map(&SIMULATED.fetch(metric)), of: number,

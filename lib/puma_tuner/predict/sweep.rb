@@ -15,13 +15,9 @@ module PumaTuner
     # remarks: Array<String>, what else is to be told of how they came about; limits: what limits them, an Unknown each
     Sweep = Document.define(:forecasts, :today, :rule_of_thumb_threads_count, :arrivals, :what_if, :seed, :seeds_count,
       :requests_count, :past_error, :remarks, :limits, :self_check, :capacities,
-      kind: :sweep, added: %i[limits self_check capacities],
+      kind: :sweep, added: {limits: [], self_check: nil, capacities: []},
       nested: {forecasts: [Forecast], today: Topology, arrivals: Model::Arrivals, limits: [Unknown],
                self_check: SelfCheck, capacities: [Capacity]}) do
-      def initialize(limits: nil, self_check: nil, capacities: nil, **fields)
-        super(limits: limits || [].freeze, self_check:, capacities: capacities || [].freeze, **fields)
-      end
-
       # @param one [Forecast] of these
       # @param other [Forecast] of these
       # @param name [Symbol] of an Estimate

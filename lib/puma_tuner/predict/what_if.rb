@@ -9,27 +9,9 @@ module PumaTuner
     # Expressions are applied in the order they are written in, but all `mix` together, in the place of the first: each
     # of them says what share there is to be in the end.
     class WhatIf
-      autoload :Change, "puma_tuner/predict/what_if/change"
-      autoload :Cores, "puma_tuner/predict/what_if/surroundings"
-      autoload :Cpu, "puma_tuner/predict/what_if/demand_changes"
-      autoload :DemandChange, "puma_tuner/predict/what_if/demand_changes"
-      autoload :Demands, "puma_tuner/predict/what_if/demands"
-      autoload :Expression, "puma_tuner/predict/what_if/expression"
-      autoload :Gc, "puma_tuner/predict/what_if/demand_changes"
-      autoload :Io, "puma_tuner/predict/what_if/demand_changes"
-      autoload :Mix, "puma_tuner/predict/what_if/shares"
-      autoload :Overhead, "puma_tuner/predict/what_if/surroundings"
-      autoload :PoolSize, "puma_tuner/predict/what_if/locks"
-      autoload :PumasOwn, "puma_tuner/predict/what_if/pumas_own"
-      autoload :Selection, "puma_tuner/predict/what_if/selection"
-      autoload :Traffic, "puma_tuner/predict/what_if/traffic"
-      autoload :Version, "puma_tuner/predict/what_if/surroundings"
-      autoload :Waits, "puma_tuner/predict/what_if/demand_changes"
-      autoload :Weight, "puma_tuner/predict/what_if/shares"
-      autoload :WithoutLock, "puma_tuner/predict/what_if/locks"
-      autoload :WithoutReleases, "puma_tuner/predict/what_if/demand_changes"
-      autoload :WithoutThread, "puma_tuner/predict/what_if/surroundings"
-      autoload :Yjit, "puma_tuner/predict/what_if/demand_changes"
+      PumaTuner.autoload_folder(self, "#{__dir__}/what_if", locks: %i[PoolSize WithoutLock], shares: %i[Mix Weight],
+        demand_changes: %i[Cpu DemandChange Gc Io Waits WithoutReleases Yjit],
+        surroundings: %i[Cores Overhead Version WithoutThread])
 
       # The quantities that can be changed, and the classes that change them.
       CHANGES = {

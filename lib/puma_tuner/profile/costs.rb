@@ -11,9 +11,7 @@ module PumaTuner
     # repeated_count: of its calls, those that got what an earlier one had got, and gave the same; nil where inputs were
     #   not looked at
     MethodCost = Document.define(:name, :path, :line, :self_amount, :total_amount, :calls_count, :callers,
-      :repeated_count, added: %i[repeated_count]) do
-      def initialize(repeated_count: nil, **fields) = super
-    end
+      :repeated_count, added: {repeated_count: nil})
 
     # Objects of one class that one line made.
     #
@@ -49,13 +47,9 @@ module PumaTuner
     Costs = Document.define(:profiler, :profiler_version, :mode, :unit, :target, :methods, :tree, :allocations, :hints,
       :total_amount, :left_out_amount, :samples_count, :interval_ns, :lost_count, :duration_ns, :work_count, :work_noun,
       :files, :viewer, :machine, :command, :recorded_at, :unknown, :gems, :layers, kind: :profile,
-      added: %i[gems layers],
+      added: {gems: {}, layers: []},
       nested: {methods: [MethodCost], allocations: [AllocationSite], hints: [Hint], layers: [Layer],
                machine: Probe::MachineFacts, unknown: [Unknown]}) do
-      def initialize(gems: nil, layers: nil, **fields)
-        super(gems: gems || {}.freeze, layers: layers || [].freeze, **fields)
-      end
-
       # @return [Boolean] whether every call was followed, and amounts are no estimates
       def traced? = samples_count.nil?
 

@@ -7,16 +7,7 @@ module PumaTuner
     #
     # A hint is no advice: what its cure brings is for a proof to say, and it says which.
     module Hints
-      autoload :CalledPerElement, "puma_tuner/profile/hints/called_per_element"
-      autoload :DatabaseClientShare, "puma_tuner/profile/hints/database_client_share"
-      autoload :FalsyCache, "puma_tuner/profile/hints/falsy_cache"
-      autoload :JsonShare, "puma_tuner/profile/hints/json_share"
-      autoload :LockPerCall, "puma_tuner/profile/hints/lock_per_call"
-      autoload :ObjectPerElement, "puma_tuner/profile/hints/object_per_element"
-      autoload :ProcsOfBlocks, "puma_tuner/profile/hints/procs_of_blocks"
-      autoload :RepeatedWork, "puma_tuner/profile/hints/repeated_work"
-      autoload :SessionShare, "puma_tuner/profile/hints/session_share"
-      autoload :Share, "puma_tuner/profile/hints/share"
+      PumaTuner.autoload_folder(self, "#{__dir__}/hints")
 
       class << self
         # @param costs [Costs]

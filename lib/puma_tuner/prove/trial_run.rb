@@ -41,11 +41,11 @@ module PumaTuner
       def take_turn(seconds, number)
         before = Host::Readings.take(@server, @meter)
         @began ||= before
-        own_cpu_ns = own_cpu
+        own_cpu_ns = Clock.cpu_ns
         outcome = @curve.during do
           @traffic.with(seed: @traffic.seed + number).send_to(@server.url, duration_s: seconds)
         end
-        @own_cpu_ns = @own_cpu_ns.to_i + own_cpu - own_cpu_ns
+        @own_cpu_ns = @own_cpu_ns.to_i + Clock.cpu_ns - own_cpu_ns
         @after = Host::Readings.take(@server, @meter)
         @spent = @spent ? @spent + (@after - before) : @after - before
         @outcome = @outcome ? @outcome + outcome : outcome
@@ -85,8 +85,6 @@ module PumaTuner
         raise ServerFailed.new("The server responded to nothing while it was warmed up (#{outcome.complaint})",
           log_tail: @server.log_tail, advice:)
       end
-
-      def own_cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
 
       def gone
         return if @server.alive? && @after.cpu_ns && @pids == @after.pids

@@ -63,8 +63,7 @@ module PumaTuner
 
       def interval
         return unless estimate&.level_ratio
-        fields = {"throughput" => :throughput_per_s, "p50" => :p50_ns, "p99" => :p99_ns}
-        reaches = fields.map { |word, field| "#{reach(field)} in #{word}" }
+        reaches = Predict::Check::FIELDS.map { |word, field| "#{reach(field)} in #{word}" }
         "An interval holds chance, the recording's sampling error, and what the model was seen to get wrong; it " \
           "reaches #{Figures.list(reaches)} to either side (the median of #{Figures.counted(steady.size, "forecast")})."
       end

@@ -15,7 +15,7 @@ module PumaTuner
       def ledgers = Probe::Ledgers.new(directory)
 
       # @return [Boolean] whether it has not ended
-      def alive? = Probe::Processes.alive?(pid) && Probe::Processes.identity(pid) == identity
+      def alive? = Probe::Processes.there?(identity)
 
       # What the server's own lines and its exporter tell, too: a process beside the server forecasts far more settings
       # than those next to today's, and leaves what it chose (Probe::Forecasting).

@@ -119,7 +119,7 @@ module PumaTuner
       def look
         return unless @server.alive?
         @looks << Look.new(reading: @reader.take, outlook_cpu_ns: @forecasts.cpu_ns,
-          cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond))
+          cpu_ns: Clock.cpu_ns)
         @looks.shift if @looks.size > LOOKS_COUNT + 1
         @looks.last
       rescue Errno::ENOENT

@@ -37,7 +37,8 @@ module PumaTuner
     # @param kind [Symbol, nil] set for values that stand alone in a file; a key of KINDS
     # @param nested [Hash{Symbol => Class, Array(Class), Hash{String => Class}}] fields that hold other values, lists of
     #   them, or them by name; :itself in the place of the class that is being made
-    # @param added [Array<Symbol>] fields that older files lack; read from those they are nil
+    # @param added [Array<Symbol>, Hash{Symbol => Object}] fields that older files lack; read from those they are nil,
+    #   or what the Hash has for them, which they also are where a caller leaves them out
     # @param renamed [Hash{Symbol => String}] fields that have another name in older files: {field => its key there}
     # @param symbols [Array<Symbol>] fields that hold a Symbol
     # @return [Class] a subclass of Data
@@ -45,9 +46,11 @@ module PumaTuner
       Data.define(*members) do
         include Writing
         extend Reading
+        include Filling if added.is_a?(Hash)
 
         const_set(:NESTED, nested.transform_values { |of| {:itself => self, [:itself] => [self]}.fetch(of, of) }.freeze)
-        const_set(:ADDED, added.freeze)
+        const_set(:ADDED, (added.is_a?(Hash) ? added.keys : added).freeze)
+        const_set(:USUAL, added.each_value(&:freeze).freeze) if added.is_a?(Hash)
         const_set(:RENAMED, renamed.freeze)
         const_set(:SYMBOLS, symbols.freeze)
         const_set(:KIND, kind)
@@ -132,6 +135,14 @@ module PumaTuner
         "#{SCHEMA_VERSION}#{"; the one that wrote it is newer (#{writer}), and reads it" if newer}"
     end
     private_class_method :other_version
+
+    # Fills in what a caller leaves out, or an older file lacks.
+    module Filling
+      def initialize(**fields)
+        self.class::USUAL.each { |name, usual| fields[name] = usual if fields[name].nil? }
+        super
+      end
+    end
 
     # Turns a value into JSON.
     module Writing

@@ -47,12 +47,7 @@ module PumaTuner
           !cores.nil? && !cores.match?(/[,-]/)
         end
 
-        def compute_ratio
-          total_ns = workload.mean_held_ns + workload.mean_wait_ns
-          workload.endpoints.sum { |endpoint|
-            endpoint.weight_ratio * endpoint.demands.sum(&:compute_ns).fdiv(endpoint.demands.size)
-          } / total_ns
-        end
+        def compute_ratio = workload.mean_of { |endpoint| endpoint.mean_of(&:compute_ns) } / workload.mean_ns
 
         def evidence
           threads_count = @situation.topology.threads_count
@@ -62,11 +57,7 @@ module PumaTuner
         end
 
         # How often a mean request lets go of the GVL.
-        def releases_count
-          workload.endpoints.sum do |endpoint|
-            endpoint.weight_ratio * endpoint.demands.sum(&:releases_count).fdiv(endpoint.demands.size)
-          end
-        end
+        def releases_count = workload.mean_of { |endpoint| endpoint.mean_of(&:releases_count) }
 
         # Read in the master, as under fork_worker workers are forked from one that is bound. Cores that the machine
         # could have are allowed, too (see Probe::Processes.online_among). The same file may configure the app on its

@@ -65,7 +65,7 @@ module PumaTuner
 
         # Of the time of a thread, by Little's law.
         def busy_ratio
-          busy_ns = @situation.today.throughput_per_s.value * (workload.mean_held_ns + workload.mean_wait_ns)
+          busy_ns = @situation.today.throughput_per_s.value * workload.mean_ns
           busy_ns / (@situation.topology.slots_count * Units::NS_PER_S)
         end
 

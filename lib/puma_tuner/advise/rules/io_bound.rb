@@ -47,7 +47,7 @@ module PumaTuner
         def parted = @parted ||= workload.endpoints.partition { |endpoint| held_ratio(endpoint) < MOST_HELD_RATIO }
 
         def held_ratio(endpoint)
-          total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
+          total_ns = endpoint.mean_ns
           total_ns.zero? ? 1.0 : endpoint.mean_held_ns.fdiv(total_ns)
         end
 

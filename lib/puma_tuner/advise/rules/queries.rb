@@ -49,15 +49,11 @@ module PumaTuner
 
         private
 
-        def db_ratio
-          workload.endpoints.sum { |one| one.weight_ratio * db_ns(one) } /
-            (workload.mean_held_ns + workload.mean_wait_ns)
-        end
+        def db_ratio = workload.mean_of { |one| db_ns(one) } / workload.mean_ns
 
         def talkative
           workload.endpoints.select do |endpoint|
-            total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
-            db_ns(endpoint) >= LEAST_DB_RATIO * total_ns && count(endpoint) >= LEAST_COUNT
+            db_ns(endpoint) >= LEAST_DB_RATIO * endpoint.mean_ns && count(endpoint) >= LEAST_COUNT
           end
         end
 
@@ -79,9 +75,9 @@ module PumaTuner
         def count(endpoint) = mean(endpoint) { |_| 1 }
 
         def mean(endpoint)
-          endpoint.demands.sum { |demand|
+          endpoint.mean_of do |demand|
             demand.waits_ns.zip(demand.wait_kinds).sum { |ns, kind| (kind == "db") ? yield(ns) : 0 }
-          }.fdiv(endpoint.demands.size)
+          end
         end
 
         def rails? = !@situation.gem("activerecord").nil?
@@ -89,9 +85,8 @@ module PumaTuner
         def lines = rails? ? {"the model's query" => ".includes(:what_belongs_to_it)"} : {}
 
         def evidence(endpoint, changes)
-          total_ns = endpoint.mean_held_ns + endpoint.mean_wait_ns
           waits = say(:db_of_endpoint, endpoint: endpoint.name, count: count(endpoint), db_ns: db_ns(endpoint),
-            ratio: db_ns(endpoint) / total_ns, requests_count: endpoint.demands.size)
+            ratio: db_ns(endpoint) / endpoint.mean_ns, requests_count: endpoint.demands.size)
           repeated = queries(endpoint).select { |_, count| count >= LEAST_COUNT }.first(NAMED_MAX)
           [*(waits if db_ns(endpoint).positive?),
             *repeated.map { |name, count| say(:queries_of_name, endpoint: endpoint.name, name:, count:) },

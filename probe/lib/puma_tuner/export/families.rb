@@ -26,7 +26,7 @@ module PumaTuner
 
       private
 
-      def family(name, type, help, samples) = Family.new(name: "puma_tuner_#{name}", type:, help:, samples:)
+      def family(...) = Family.of(...)
 
       def info
         gauges = @reading.processes.map(&:gauges).find(&:any?) || {}
@@ -43,7 +43,7 @@ module PumaTuner
       # Beside the sum of PSS, which lacks what the kernel keeps for the container: page cache in use, sockets, tables.
       def group
         family("cgroup_working_set_bytes", "gauge", "Memory of the server's control group without idle file pages, " \
-          "as Kubernetes tells it of a container; absent without a group.", {{} => @reading.working_set_bytes}.compact)
+          "as Kubernetes tells it of a container; absent without a group.", {{} => @reading.working_set_bytes})
       end
 
       def requests
@@ -85,10 +85,9 @@ module PumaTuner
       def times(works, label)
         # Nobody knows when jobs were queued.
         parts = (label == :kind) ? PARTS - [:queue] : PARTS
-        samples = works.flat_map do |work|
+        works.flat_map { |work|
           parts.map { |part| [{label => work.name, :part => part.to_s}, work.sums_ns[part]&.fdiv(Units::NS_PER_S)] }
-        end
-        samples.to_h.compact
+        }.to_h
       end
     end
   end

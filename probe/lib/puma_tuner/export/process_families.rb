@@ -54,9 +54,7 @@ module PumaTuner
 
       private
 
-      def family(name, type, help, samples)
-        Family.new(name: "puma_tuner_#{name}", type:, help:, samples: samples.compact)
-      end
+      def family(...) = Family.of(...)
 
       # Where two processes have one index, the last one counts (see Reading): counters must not add up those that are
       # about to end.

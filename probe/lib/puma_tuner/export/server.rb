@@ -34,31 +34,26 @@ module PumaTuner
         forecast = Probe::Recommendation.read(@directory)
         settings = forecast&.settings
         [
-          gauge("recommended_workers", "Workers that the forecast recommends, 1 for a single process; absent while " \
-            "there is no forecast.", settings&.workers_count),
-          gauge("recommended_threads", "Threads for each worker that the forecast recommends.",
+          family("recommended_workers", "gauge", "Workers that the forecast recommends, 1 for a single process; " \
+            "absent while there is no forecast.", settings&.workers_count),
+          family("recommended_threads", "gauge", "Threads for each worker that the forecast recommends.",
             settings&.threads_count),
-          gauge("forecast_timestamp_seconds", "When that forecast was made.", (forecast.made_at_s if settings))
+          family("forecast_timestamp_seconds", "gauge", "When that forecast was made.",
+            (forecast.made_at_s if settings))
         ]
-      end
-
-      def gauge(name, help, number)
-        Family.new(name: "puma_tuner_#{name}", type: "gauge", help:, samples: {{} => number}.compact)
       end
 
       def own(read_s)
         [
-          family("read_seconds", "gauge", "How long reading all ledgers took, this time.", read_s),
-          family("cpu_seconds_total", "counter", "CPU time of the exporter's own process.",
+          family("exporter_read_seconds", "gauge", "How long reading all ledgers took, this time.", read_s),
+          family("exporter_cpu_seconds_total", "counter", "CPU time of the exporter's own process.",
             Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)),
-          family("resident_memory_bytes", "gauge", "Resident memory of the exporter's own process.",
+          family("exporter_resident_memory_bytes", "gauge", "Resident memory of the exporter's own process.",
             Probe::Processes.memory(Process.pid)[:rss_bytes])
         ]
       end
 
-      def family(name, type, help, number)
-        Family.new(name: "puma_tuner_exporter_#{name}", type:, help:, samples: {{} => number}.compact)
-      end
+      def family(name, type, help, number) = Family.of(name, type, help, {{} => number})
     end
   end
 end

@@ -33,7 +33,7 @@ module PumaTuner
         def order(path, duration_ns = USUAL_NS)
           Ledger.change(path) do |file|
             # No order has the number of another.
-            order = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
+            order = Clock.now_ns
             file.pwrite([duration_ns, order].pack("QQ"), LAYOUT[:lanes_wanted_offset])
           end
         end

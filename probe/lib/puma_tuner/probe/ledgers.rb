@@ -88,19 +88,13 @@ module PumaTuner
         def remove_abandoned(base)
           Dir.children(base).grep(NAME).each do |name|
             path = File.join(base, name)
-            next if leader_there?(name) || (of_other_container?(name) && young?(path))
+            next if Processes.there?(name) || (of_other_container?(name) && young?(path))
             File.open(path, File::RDONLY | File::NOFOLLOW) do |folder|
               empty(path) if folder.flock(File::LOCK_EX | File::LOCK_NB)
             end
           rescue SystemCallError
             next # removed by somebody else meanwhile, or none of ours
           end
-        end
-
-        # A process of another container can't be seen, and has another identity.
-        def leader_there?(identity)
-          pid = identity.to_i
-          Processes.alive?(pid) && Processes.identity(pid) == identity
         end
 
         def of_other_container?(identity) = identity[/\d+\z/] != Processes.pid_namespace

@@ -12,9 +12,7 @@ module PumaTuner
     # load_average: over one minute, when read
     # cpu_pressure_ratio: share of the last ten seconds in which somebody waited for a core (PSI), nil where unknown
     MachineFacts = Document.define(:cores_count, :cpu_model, :cpu_quota_cores, :memory_bytes, :kernel, :load_average,
-      :cpu_pressure_ratio, :memory_limit_bytes, added: %i[memory_limit_bytes]) do
-      def initialize(memory_limit_bytes: nil, **fields) = super
-
+      :cpu_pressure_ratio, :memory_limit_bytes, added: {memory_limit_bytes: nil}) do
       # @param pid [Integer, String] of the process whose limits they are
       # @return [MachineFacts] of this machine, now
       def self.read(pid = "self")

@@ -48,14 +48,10 @@ module PumaTuner
     #   their last steps of the same kind, so that sums are true and the order is not; nil: nobody counted
     EndpointObservation = Document.define(:name, :requests_count, :unaccounted_count, :budget, :latency, :p50_ns,
       :p99_ns, :distributions, :slices_count, :long_holds_count, :blame, :traces, :queries, :cut_traces_count,
-      added: %i[queries cut_traces_count],
+      added: {queries: {}, cut_traces_count: nil},
       nested: {
         budget: Budget, latency: Probe::Histogram, distributions: [Distribution], blame: [Blame], traces: [Trace]
-      }, renamed: {unaccounted_count: "unclosed_count"}) do
-      def initialize(queries: nil, cut_traces_count: nil, **fields)
-        super(queries: queries || {}.freeze, cut_traces_count:, **fields)
-      end
-    end
+      }, renamed: {unaccounted_count: "unclosed_count"})
 
     # One thread over the window. `worker_index` is nil in single mode, and for threads of several processes together;
     # requests_count: of a pool thread, nil for others
@@ -64,9 +60,7 @@ module PumaTuner
     # cycles_count: times it took the GVL, so that each time it had it for on_core_ns / cycles_count; nil where unknown
     ThreadObservation = Document.define(:worker_index, :name, :requests_count, :budget,
       :run_queue_wait_ns, :cycles_count,
-      nested: {budget: Budget}, added: %i[cycles_count]) do
-      def initialize(cycles_count: nil, **fields) = super
-
+      nested: {budget: Budget}, added: {cycles_count: nil}) do
       # Puma names all of its own.
       # @return [Boolean]
       def pumas_own? = name.start_with?("puma ")
@@ -86,9 +80,7 @@ module PumaTuner
     # gauges: what it told of its heap and of YJIT at the end, {"code_bytes" => 12000000}, see Gauges; empty where it
     #   could not be asked
     ProcessObservation = Document.define(:role, :worker_index, :pid, :requests_count, :cpu_ns, :gc_count,
-      :rss_bytes, :pss_bytes, :gauges, added: %i[gauges]) do
-      def initialize(gauges: nil, **fields) = super(gauges: gauges || {}.freeze, **fields)
-    end
+      :rss_bytes, :pss_bytes, :gauges, added: {gauges: {}})
 
     # A lock that was held while its thread let the GVL go, or for which somebody waited; the same lock in all workers.
     #
@@ -109,9 +101,7 @@ module PumaTuner
     # cost_ratio: all of it, over the CPU time of the window
     ProbeCost = Document.define(:cycles_count, :cost_per_cycle_ns, :cost_per_request_ns, :cost_ratio, :lock_pairs_count,
       :cost_per_lock_pair_ns,
-      added: %i[lock_pairs_count cost_per_lock_pair_ns]) do
-      def initialize(lock_pairs_count: nil, cost_per_lock_pair_ns: nil, **fields) = super
-    end
+      added: {lock_pairs_count: nil, cost_per_lock_pair_ns: nil})
 
     # The load that filled the window, when it was ours; nil when the traffic was the user's own.
     #
@@ -168,17 +158,13 @@ module PumaTuner
     Observation = Document.define(:started_at, :duration_ns, :command, :way_in, :topology, :min_threads_count, :server,
       :machine, :load, :budget, :endpoints, :jobs, :threads, :background, :processes, :probe, :unknown,
       :locks, :fingerprint, :companions, :part_load, :lanes, :folder,
-      kind: :observation, added: %i[locks fingerprint companions part_load lanes folder],
+      kind: :observation,
+      added: {locks: nil, fingerprint: {}, companions: [], part_load: nil, lanes: nil, folder: nil},
       nested: {topology: Topology, server: Probe::ServerFacts, machine: Probe::MachineFacts, load: LoadSummary,
                budget: Budget, endpoints: [EndpointObservation], jobs: [EndpointObservation],
                threads: [ThreadObservation], background: [ThreadObservation],
                processes: [ProcessObservation], probe: ProbeCost, unknown: [Unknown], locks: [LockObservation],
                fingerprint: Fingerprint, companions: [:itself], part_load: :itself, lanes: [ProcessLanes]}) do
-      def initialize(locks: nil, fingerprint: nil, companions: nil, part_load: nil, lanes: nil, folder: nil, **fields)
-        super(locks:, fingerprint: fingerprint || {}.freeze, companions: companions || [].freeze, part_load:, lanes:,
-              folder:, **fields)
-      end
-
       # @return [String, nil] why all that needs the extension is missing; nil where it is not
       def why_no_extension = unknown.find { |one| one.cause == :no_extension }&.detail
 

@@ -103,6 +103,15 @@ module PumaTuner
         "#{pid}-#{began}-#{pid_namespace}"
       end
 
+      # A process of another container can't be seen, and has another identity.
+      #
+      # @param identity [String] of a process, as it was
+      # @return [Boolean] whether that is there, and not another one that was given its id
+      def there?(identity)
+        pid = identity.to_i
+        alive?(pid) && identity(pid) == identity
+      end
+
       # @return [String] its number; zero without /proc
       def pid_namespace
         File.readlink("/proc/self/ns/pid")[/\d+/]

@@ -17,9 +17,7 @@ module PumaTuner
     # made_at_s: by the wall clock
     # withheld: topologies that an earlier proof showed to make the app worse, ["2x5"]
     Recommendation = Document.define(:topology, :today, :metric, :ratio, :requests_count, :why_not, :detail, :made_at_s,
-      :withheld, added: %i[withheld]) do
-      def initialize(withheld: nil, **fields) = super(withheld: withheld || [].freeze, **fields)
-    end
+      :withheld, added: {withheld: []})
 
     class Recommendation
       FILE = Forecasting::FILE

@@ -111,9 +111,8 @@ module PumaTuner
 
         # A process of another container can't be seen; then its order expires.
         def controller_there?
-          pid, _, namespace = controller.to_s.split("-")
-          return true unless Processes.identity(Process.pid).end_with?("-#{namespace}")
-          Processes.alive?(pid.to_i) && Processes.identity(pid.to_i) == controller
+          _, _, namespace = controller.split("-")
+          !Processes.identity(Process.pid).end_with?("-#{namespace}") || Processes.there?(controller)
         end
       end
 

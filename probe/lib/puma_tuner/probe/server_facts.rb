@@ -9,8 +9,6 @@ module PumaTuner
     # puma_version: nil in a process of jobs; puma_features: see PumaFeatures; nil there, and in older files
     # rack_environment: RACK_ENV as Puma took it
     ServerFacts = Document.define(:ruby_version, :ruby_description, :yjit_enabled, :puma_version, :rack_version,
-      :thread_timeslice_ms, :rack_environment, :puma_features, added: %i[puma_features]) do
-      def initialize(puma_features: nil, **fields) = super
-    end
+      :thread_timeslice_ms, :rack_environment, :puma_features, added: {puma_features: nil})
   end
 end

@@ -40,7 +40,7 @@ module PumaTuner
         def settle(title, nicer:, leader_pid:, leader:, &gone)
           Process.setproctitle("puma_tuner #{title} of #{leader_pid}")
           give_way(nicer)
-          Thread.new { end_with(leader_pid, leader, &gone) }
+          Thread.new { end_with(leader, &gone) }
         end
 
         private
@@ -60,16 +60,14 @@ module PumaTuner
           nil
         end
 
-        def end_with(leader_pid, leader)
-          loop { break if $stdin.wait_readable(LOOK_S) || !there?(leader_pid, leader) }
+        def end_with(leader)
+          loop { break if $stdin.wait_readable(LOOK_S) || !Processes.there?(leader) }
           yield if block_given?
         rescue SystemCallError
           nil
         ensure
           exit!(0)
         end
-
-        def there?(pid, identity) = Processes.alive?(pid) && Processes.identity(pid) == identity
       end
     end
 
