@@ -40,8 +40,8 @@ module PumaTuner
         instant, http_method, target, status = match.captures
         rest = match.post_match.sub(QUOTED_TWICE, "")
         app_ns, client_ns = times(rest)
-        Entry.new(at_ns: at_ns(instant), http_method:, target: target.gsub(ESCAPED, '%\1'), status: status.to_i, app_ns:, client_ns:,
-          lead_ns: client_ns || app_ns || 0, passed_on: !NO_APP.match?(rest))
+        Entry.new(at_ns: at_ns(instant), http_method:, target: target.gsub(ESCAPED, '%\1'), status: status.to_i,
+          app_ns:, client_ns:, lead_ns: client_ns || app_ns || 0, passed_on: !NO_APP.match?(rest))
       rescue ArgumentError
         nil # no such day
       end
@@ -54,7 +54,8 @@ module PumaTuner
       def self.at_ns(text)
         day, month, year, hour, minute, second, offset_hours, offset_minutes = TIME_LOCAL.match(text).captures
         month = MONTHS.fetch(month) { raise ArgumentError, "no month: #{month}" }
-        at = Time.new(year.to_i, month, day.to_i, hour.to_i, minute.to_i, second.to_i, "#{offset_hours}:#{offset_minutes}")
+        offset = "#{offset_hours}:#{offset_minutes}"
+        at = Time.new(year.to_i, month, day.to_i, hour.to_i, minute.to_i, second.to_i, offset)
         at.to_i * Units::NS_PER_S
       end
 

@@ -50,7 +50,8 @@ module PumaTuner
       # Of Caddy's log, "request" is no line.
       def self.asked(json)
         return (REQUEST.match(json["request"]) if json["request"].is_a?(String))&.captures if json.key?("request")
-        http_method, target, query = [METHODS, TARGETS, QUERIES].map { |names| json.values_at(*names).grep(String).first }
+        texts = [METHODS, TARGETS, QUERIES].map { |names| json.values_at(*names).grep(String) }
+        http_method, target, query = texts.map(&:first)
         [http_method, (target && query && !query.empty? && !target.include?("?")) ? "#{target}?#{query}" : target]
       end
 

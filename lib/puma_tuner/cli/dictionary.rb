@@ -212,7 +212,8 @@ module PumaTuner
           [:exclude, :list, "PATTERN,…", "paths to leave out, such as '/admin/*'"]
         ],
         "Log" => [
-          [:log_format, :text, "FORMAT", "format of the log: alb, combined, heroku, kamal, lograge, nginx (JSON) or rails",
+          [:log_format, :text, "FORMAT",
+            "format of the log: alb, combined, heroku, kamal, lograge, nginx (JSON) or rails",
             {usual: "recognised by its first lines"}],
           [:methods, :list, "METHOD,…", "methods to include; others than GET change data when they are sent again",
             {default: "GET"}],
