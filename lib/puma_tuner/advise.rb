@@ -3,27 +3,8 @@
 module PumaTuner
   # Sweep -> AdviceList: what to change, what it will bring, what it costs, how to undo it.
   module Advise
-    autoload :Advice, "puma_tuner/advise/advice"
-    autoload :AdviceList, "puma_tuner/advise/advice"
-    autoload :Advisor, "puma_tuner/advise/advisor"
-    autoload :Choice, "puma_tuner/advise/choice"
-    autoload :Constraints, "puma_tuner/advise/constraints"
-    autoload :Evidence, "puma_tuner/advise/evidence"
-    autoload :Experience, "puma_tuner/advise/experience"
-    autoload :Measured, "puma_tuner/advise/measured"
-    autoload :MostBorne, "puma_tuner/advise/most_borne"
-    autoload :Patch, "puma_tuner/advise/patch"
-    autoload :PoolVariable, "puma_tuner/advise/pool_variable"
-    autoload :ProofRecord, "puma_tuner/advise/proof_record"
-    autoload :PumaFile, "puma_tuner/advise/puma_file"
-    autoload :Situation, "puma_tuner/advise/situation"
-    autoload :Rule, "puma_tuner/advise/rule"
-    autoload :Tail, "puma_tuner/advise/tail"
-    autoload :TailPart, "puma_tuner/advise/tail"
-    autoload :TailSearch, "puma_tuner/advise/tail"
-    autoload :Sizer, "puma_tuner/advise/sizer"
-    autoload :Sizing, "puma_tuner/advise/sizing"
-    autoload :Spare, "puma_tuner/advise/sizing"
+    PumaTuner.autoload_folder(self, "#{__dir__}/advise", advice: %i[Advice AdviceList], sizing: %i[Sizing Spare],
+      tail: %i[Tail TailPart TailSearch])
 
     # Predicts the settings under a load, and says what to change. With goals, the load is that of as many machines as
     # meet them: the forecasts are of one machine's share of it.

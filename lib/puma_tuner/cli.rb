@@ -7,31 +7,7 @@ module PumaTuner
   # load --self-test), 2 it was called wrongly, 3 the measurement failed, 70 our bug, 130 interrupted, 141 nobody reads
   # what it prints.
   module CLI
-    autoload :AdviceProving, "puma_tuner/cli/advice_proving"
-    autoload :Chosen, "puma_tuner/cli/chosen"
-    autoload :Command, "puma_tuner/cli/command"
-    autoload :CommandLine, "puma_tuner/cli/command_line"
-    autoload :Commands, "puma_tuner/cli/commands"
-    autoload :Completions, "puma_tuner/cli/completions"
-    autoload :Dictionary, "puma_tuner/cli/dictionary"
-    autoload :Help, "puma_tuner/cli/help"
-    autoload :Loads, "puma_tuner/cli/loads"
-    autoload :ManPage, "puma_tuner/cli/man_page"
-    autoload :Option, "puma_tuner/cli/option"
-    autoload :Options, "puma_tuner/cli/options"
-    autoload :Output, "puma_tuner/cli/output"
-    autoload :Parse, "puma_tuner/cli/parse"
-    autoload :Patching, "puma_tuner/cli/patching"
-    autoload :ProfilePlan, "puma_tuner/cli/profile_plan"
-    autoload :ProfilerList, "puma_tuner/cli/profiler_list"
-    autoload :Progress, "puma_tuner/cli/progress"
-    autoload :ProofPlan, "puma_tuner/cli/proof_plan"
-    autoload :Proving, "puma_tuner/cli/proving"
-    autoload :RecordedApp, "puma_tuner/cli/recorded_app"
-    autoload :Repetition, "puma_tuner/cli/repetition"
-    autoload :Results, "puma_tuner/cli/results"
-    autoload :RoutesText, "puma_tuner/cli/routes_text"
-    autoload :Scenarios, "puma_tuner/cli/scenarios"
+    PumaTuner.autoload_folder(self, "#{__dir__}/cli")
 
     # Ends a command that did its work with another code than 0.
     class Exit < SystemExit; end
@@ -49,7 +25,7 @@ module PumaTuner
       %i[puts print flush].each do |name|
         define_method(name) do |*arguments|
           super(*arguments)
-        rescue Errno::EPIPE
+        rescue Errno::EPIPE, Errno::EIO # of a terminal that is gone
           raise NobodyReads
         rescue *NO_PLACE => error
           raise CannotPrint, error.class.new.message
@@ -76,10 +52,18 @@ module PumaTuner
       # @param clock [#call] seconds that only grow
       # @return [Integer] the exit code
       def call(arguments, out: $stdout, err: $stderr, clock: Clock.method(:now_s))
-        # SIGTERM ends us as Ctrl-C does: with everything we started stopped. Raised like
-        # this, and not by Ruby itself, an interruption can be put off
-        # (Thread.handle_interrupt) where it would lose a process that is just being started.
-        %w[INT TERM].each { |signal| trap(signal) { Thread.main.raise(Interrupt) } }
+        # SIGTERM ends us as Ctrl-C does, with everything we started stopped and what there is kept; so does SIGHUP,
+        # when the terminal or the connection to it goes, unless `nohup` has us go on. Raised like this, and not by Ruby
+        # itself, an interruption can be put off (Thread.handle_interrupt) where it would lose a process that is just
+        # being started. SIGHUP counts once: shell and kernel send one each, and a second interruption would lose what
+        # is being kept.
+        %w[INT TERM HUP].each do |signal|
+          before = trap(signal) do
+            trap(signal, "IGNORE") if signal == "HUP"
+            Thread.main.raise(Interrupt)
+          end
+          trap(signal, before) if signal == "HUP" && before == "IGNORE"
+        end
         out, err = Printer.new(out), Teller.new(err)
         code = ended(err) { run(arguments, out, err, clock) }
         out.flush

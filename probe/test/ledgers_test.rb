@@ -246,7 +246,7 @@ class LedgersTest < TunerTest
     @ledgers.begin_window
     before = @ledgers.read
     record_locks(%i[second], rounds: 3)
-    assert_equal([[3, 0]], account(before).locks.map { |lock| [lock.holds_count, lock.waits_count] })
+    assert_equal([[3, 0, 1]], account(before).locks.map { |lock| [lock.holds_count, lock.waits_count, lock.threads_count] })
     assert_nil Account.new({}, {}).locks
   end
 

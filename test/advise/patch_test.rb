@@ -106,9 +106,41 @@ class AdvicePatchTest < TunerTest
     end
   end
 
+  # @param locks [Array<Probe::LockObservation>] that were watched
+  # @return [Advise::Patch] of eight places, as Rails 8.1 has them
+  def places(yaml, environment: {}, locks: nil)
+    recorded = observation.with(fingerprint: environment.transform_keys { |name| [:env, name] }, locks:)
+    Advise::Patch.new([advice("starved_pool", "config/database.yml" => "max_connections: 8")], observation: recorded) { yaml }
+  end
+
+  test "a pool's size is that of the environment that was recorded, and of no other" do
+    both = "development:\n  max_connections: 5\nproduction:\n  max_connections: 6\n"
+    assert_equal [both.sub("6", "8")], after(places(both)).values
+    assert_equal [both.sub("5", "8")], after(places(both, environment: {"RAILS_ENV" => "development"})).values
+    merged = "default: &default\n  max_connections: 5\ndevelopment:\n  <<: *default\n  max_connections: 6\nproduction:\n  primary: {<<: *default}\n  queue: {<<: *default}\n"
+    assert_equal [merged.sub("5", "8")], after(places(merged)).values
+    assert_equal [merged.sub("6", "8")], after(places(merged, environment: {"RAILS_ENV" => "development"})).values
+    ["development:\n  max_connections: 5\n", "development:\n  max_connections: 5\nproduction:\n  url: postgres://db/shop\n"].each do |other|
+      assert_equal [[], [:pool_by_hand]], places(other).then { |found| [found.changes, kinds(found)] }
+    end
+  end
+
+  test "a size that is another than the recorded one is left: it is another database's, or an address goes before it" do
+    pool = ->(size) { Probe::LockObservation.new(id: 1, kind: "pool", class_name: "ActiveRecord::ConnectionAdapters::ConnectionPool", place: "a.rb:1", size:, threads_count: 1, holds_count: 1, hold_ns: 1, waits_count: 0, wait_ns: 0) }
+    queue = "production:\n  primary:\n    database: shop\n  queue:\n    max_connections: 3\n"
+    assert_equal [[], {"config/database.yml" => ["max_connections: 8"]}], places(queue, locks: [pool[5]]).then { |found| [found.changes, found.by_hand] }
+    assert_equal [queue.sub("3", "8")], after(places(queue, locks: [pool[3]])).values
+  end
+
+  test "where the file has the pool's old name it stays, as Rails 8.1 does not start with both" do
+    assert_equal ["production:\n  pool: 8\n"], after(places("production:\n  pool: 5\n")).values
+    computed = places("production:\n  pool: <%= ENV.fetch(\"RAILS_MAX_THREADS\") { 5 } %>\n")
+    assert_equal [[], {"config/database.yml" => ["pool: 8"]}], [computed.changes, computed.by_hand]
+  end
+
   test "of two sizes of a pool the first counts" do
-    found = patch({"config/database.yml" => "pool: 5\n"}, advice("topology", "config/database.yml" => "pool: 8"), advice("starved_pool", "config/database.yml" => "pool: 6"))
-    assert_equal [["config/database.yml", "pool: 8\n"]], found.changes.map { |change| [change.path, change.after] }
+    found = patch({"config/database.yml" => "production:\n  pool: 5\n"}, advice("topology", "config/database.yml" => "pool: 8"), advice("starved_pool", "config/database.yml" => "pool: 6"))
+    assert_equal [["config/database.yml", "production:\n  pool: 8\n"]], found.changes.map { |change| [change.path, change.after] }
     assert_equal [[:settled, "starved_pool"]], found.notes.map { |note| [note.kind, note.facts["rule"]] }
   end
 

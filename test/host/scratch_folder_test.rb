@@ -36,4 +36,18 @@ class ScratchFolderTest < TunerTest
   ensure
     [reader, writer].each(&:close)
   end
+
+  test "to try how much room there is leaves nothing in memory, though we are killed meanwhile" do
+    Dir.mktmpdir do |place|
+      assert ScratchFolder.send(:room?, place)
+      pid = fork do
+        Process.setrlimit(:CORE, 0)
+        Process.setrlimit(:FSIZE, 1 << 20)
+        trap(:XFSZ, "SYSTEM_DEFAULT")
+        ScratchFolder.send(:room?, place)
+      end
+      assert_equal Signal.list.fetch("XFSZ"), Process.wait2(pid).last.termsig
+      assert_empty Dir.children(place)
+    end
+  end
 end

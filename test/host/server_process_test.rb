@@ -115,6 +115,40 @@ class ServerProcessTest < TunerTest
     end
   end
 
+  test "it ends, and its folder goes, where the command is killed before it could stop it" do
+    ServedApp.open do |app|
+      reader, writer = IO.pipe
+      command = fork { serve(app, topology: Topology.parse("2x1")) { |server| writer.puts(server.directory, server.pids) || sleep } }
+      writer.close
+      folder, *pids = Array.new(4) { reader.gets.chomp }
+      pids.map! { |pid| Integer(pid) }
+      assert_equal [true] * 4, [File.directory?(folder), *pids.map { |pid| Probe::Processes.alive?(pid) }]
+      Process.kill(:KILL, command)
+      Process.wait(command)
+      wait_until("the end of all of it") { pids.none? { |pid| Probe::Processes.alive?(pid) } && !File.exist?(folder) }
+    ensure
+      reader&.close
+    end
+  end
+
+  # Of a puma.rb; it empties the logs of a server that runs.
+  REDIRECTING = "stdout_redirect 'log/out', 'log/err'\nbind 'tcp://127.0.0.1:0'"
+
+  test "what a server prints is told and not written into the logs that puma.rb names, which may be those of the user's own" do
+    ServedApp.open(rackup: "run ->(*) { $stderr.puts('seen') || [200, {}, ['fine']] }", puma_rb: REDIRECTING) do |app|
+      FileUtils.mkdir_p(File.join(app.folder, "log"))
+      logs = %w[out err].map { |name| File.join(app.folder, "log", name).tap { |path| File.write(path, "kept\n") } }
+      asked = ->(server) { Net::HTTP.get(URI(server.url)) }
+      serve(app) do |server|
+        assert_equal "fine", asked.call(server)
+        wait_until("what it has printed") { server.log_tail.include?("seen") }
+      end
+      assert_equal %W[kept\n kept\n], logs.map { |path| File.read(path) }
+      serve(app, bind: nil, &asked)
+      wait_until("its own logs") { File.read(logs.last).include?("seen") }
+    end
+  end
+
   test "a server at the user's own address has the user's own pid file" do
     ServedApp.open(rackup: WITH_PID_FILE, puma_rb: "bind 'tcp://127.0.0.1:0'") do |app|
       FileUtils.mkdir_p(File.join(app.folder, "tmp/pids"))

@@ -66,6 +66,21 @@ class UserEnvironmentTest < TunerTest
     assert_empty told
   end
 
+  test "an app in a folder that names its own Ruby has that, and not the one that a version manager's shim has started us with" do
+    path = "#{RbConfig::CONFIG["bindir"]}:/plugin:#{@folder}/shims:/bin"
+    rbenvs = {"PATH" => path, "RBENV_VERSION" => "3.4.5", "RBENV_DIR" => "/here"}
+    assert_equal rbenvs, ask(rbenvs).first.slice(*rbenvs.keys)
+    File.write(File.join(@folder, ".tool-versions"), "nodejs 22.1.0\n# ruby 3.3.8\n")
+    assert_equal rbenvs, ask(rbenvs).first.slice(*rbenvs.keys), "no Ruby's"
+    File.write(File.join(@folder, ".tool-versions"), "nodejs 22.1.0\nruby 3.3.8\n")
+    assert_equal "/plugin:#{@folder}/shims:/bin", ask(rbenvs).first.fetch("PATH")
+    File.delete(File.join(@folder, ".tool-versions"))
+    File.write(File.join(@folder, ".ruby-version"), "3.3.8\n")
+    assert_equal({"PATH" => "/plugin:#{@folder}/shims:/bin"}, ask(rbenvs).first.slice(*rbenvs.keys))
+    installed = {"PATH" => "#{RbConfig::CONFIG["bindir"]}:/bin"}
+    assert_equal installed, ask(installed).first.slice("PATH")
+  end
+
   test "what Bundler has changed is taken back, and the user's own settings of it stay" do
     theirs = {"PATH" => ENV.fetch("PATH"), "GEM_HOME" => @folder, "BUNDLE_WITHOUT" => "development"}
     nothing = "BUNDLER_ENVIRONMENT_PRESERVER_INTENTIONALLY_NIL"

@@ -49,6 +49,16 @@ class ContainerTest < TunerTest
     end
   end
 
+  test "where a container's memory for files is full, a recording has its files elsewhere, and says so" do
+    ServedApp.open do |app|
+      before = in_namespace("mount -t tmpfs -o size=64k none /dev/shm && (head -c 100000 /dev/zero > /dev/shm/filled; true)")
+      _, err, status = Open3.capture3({"XDG_STATE_HOME" => app.folder}, *before, RbConfig.ruby, EXECUTABLE, "measure", "config.ru", *LOAD, "--load", "--output", "o.json", chdir: app.folder)
+      assert_equal 0, status.exitstatus, err
+      assert_equal 1, err.scan(%r{/dev/shm has less than 8 MiB left, so files of a run go to /\S+, .*--shm-size}).size, err
+      assert_operator document(app, "o.json", :observation).endpoints.first.traces.size, :>, 0
+    end
+  end
+
   test "cores that the server alone is kept off are none of its machine's" do
     ServedApp.open do |app|
       bundle = app.environment.slice("PATH", "BUNDLE_GEMFILE", "BUNDLE_PATH").map { |pair| pair.join("=") }

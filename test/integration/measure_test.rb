@@ -56,6 +56,18 @@ class MeasureTest < TunerTest
     assert_operator observation.budget.share_ratio(:io), :<, waits_ratio / 2
   end
 
+  # As Solid Queue's plugin does it.
+  FORKING = "fork { Thread.new { Thread.current.name = 'importer'; loop { PumaTuner.measure('import') { 2_000.times { |i| i.to_s } } && sleep(0.002) } }.join }\n"
+
+  test "jobs in a process that the app forks beside its server take nothing of any request, and are none of the server's" do
+    observation = observe(90, rackup: FORKING + ServedApp::WORKING_APP) do |server|
+      wait_until("a job") { Dir[File.join(server.directory, "ledgers/*.ledger")].size > 1 }
+      ServedApp.request(port_of(server), "/work")
+    end
+    assert_equal [["GET /work"], [], ["single"]], [observation.endpoints.map(&:name), observation.jobs, observation.processes.map(&:role)]
+    refute_includes observation.background.map(&:name), "importer"
+  end
+
   test "whoever computes up to the end of its request is told to have held the GVL" do
     rackup = <<~RUBY
       spin = -> { (end_s = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.02) && (nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < end_s) }
@@ -194,6 +206,51 @@ class MeasureTest < TunerTest
       assert_equal 130, Process.wait2(pid).last.exitstatus
       assert_match(/^puma_tuner: nothing was recorded\n.*interrupted; everything it started is stopped/m, File.read(err))
     end
+  end
+
+  test "a terminal that is gone ends it as Ctrl-C does, unless `nohup` has it go on" do
+    before_us = trap(:HUP, "SYSTEM_DEFAULT") # these tests may run under `nohup` themselves
+    Dir.mktmpdir do |folder|
+      [[], ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]].each_with_index do |before, ignored|
+        err = File.join(folder, "err.txt")
+        long = "7#{ignored}.#{Process.pid}"
+        pid = Process.spawn(LockedGems.environment, *before, RbConfig.ruby, EXECUTABLE, "measure", "--", "sleep", long, chdir: folder, out: File::NULL, err:)
+        wait_until("the command") { Dir["/proc/[0-9]*/cmdline"].any? { |path| Probe::Processes.read(path) == "sleep\0#{long}\0" } }
+        assert_equal ignored, Probe::Processes.read("/proc/#{pid}/status")[/^SigIgn:\s*(\h+)/, 1].hex[Signal.list.fetch("HUP") - 1]
+        Process.kill((ignored == 1) ? :INT : :HUP, pid)
+        assert_equal 130, Process.wait2(pid).last.exitstatus
+        assert_match(/interrupted; everything it started is stopped/, File.read(err))
+      end
+    end
+  ensure
+    trap(:HUP, before_us || "DEFAULT")
+  end
+
+  KEEPING = <<~RUBY
+    require "puma_tuner"
+    PumaTuner::CLI.define_singleton_method(:run) do |*|
+      puts "works"
+      sleep
+    rescue Interrupt
+      puts "keeps"
+      sleep 0.5
+      puts "kept"
+    end
+    $stdout.sync = true
+    exit PumaTuner::CLI.call(["measure"])
+  RUBY
+
+  test "a terminal that is gone is told of twice, by shell and kernel, and the second time loses nothing of what is kept" do
+    before_us = trap(:HUP, "SYSTEM_DEFAULT")
+    IO.popen([LockedGems.environment, RbConfig.ruby, "-e", KEEPING]) do |io|
+      %w[works keeps].each do |word|
+        assert_equal "#{word}\n", io.gets
+        Process.kill(:HUP, io.pid)
+      end
+      assert_equal "kept\n", io.read
+    end
+  ensure
+    trap(:HUP, before_us || "DEFAULT")
   end
 
   test "nothing of a cluster is left when the block fails" do

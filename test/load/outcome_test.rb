@@ -36,6 +36,7 @@ class OutcomeTest < TunerTest
     {
       {unexpected_count: 3, statuses: {"500" => 3}} => /look at the server's log\. Statuses that are right can be listed with expect:/,
       {unexpected_count: 3, statuses: {"403" => 3}} => /log\. A host name that the app does not know is refused like this, too: header:Host=…\. Statuses that/,
+      {unexpected_count: 3, statuses: {"200" => 300, "429" => 3}} => /log\. Whoever asks often is refused like this \(Rack::Attack, .*meanwhile\. Statuses that/,
       {socket_errors_count: 2} => /Send the same requests by hand, and look at the server's log\.\z/,
       {unanswered_count: 5} => /beside 400 that were\. It is slow for so many at once: send by fewer --connections, or for a longer --duration\.\z/,
       {unanswered_count: 5, intended_count: 405} => /send a lower --rate\.\z/

@@ -118,14 +118,16 @@ class PreparationTest < TunerTest
     assert_empty ready(app: "other.ru").ignored
   end
 
-  # @return [Array<String>] folder of the Gemfile and of the gems, of a checkout in a place of its own
-  def bundle_of(place, **factors)
+  # @return [Hash{String => String}] environment of a checkout in a place of its own, whose gems are its own
+  def bundled(place, environment: {}, **factors)
     variant = Prove::Variant.new(name: "a", factors: {"git" => "HEAD", **factors.transform_keys(&:to_s)})
-    command = Host::Command.new(words: %w[puma config.ru], directory: @folder, environment: {"PATH" => ENV["PATH"]})
+    command = Host::Command.new(words: %w[puma config.ru], directory: @folder, environment: {"PATH" => ENV["PATH"], **environment})
     checkouts = File.join(@folder, "tmp", place).tap { |path| FileUtils.mkdir_p(path) }
     Prove::Preparation.new(variants: [variant], command:, folder: checkouts).call(variant).command.environment
-      .values_at("BUNDLE_GEMFILE", "BUNDLE_PATH")
   end
+
+  # @return [Array<String>] folder of its Gemfile and of its gems
+  def bundle_of(place, **factors) = bundled(place, **factors).values_at("BUNDLE_GEMFILE", "BUNDLE_PATH")
 
   test "checkouts of one Gemfile have their gems from one place, wherever they lie" do
     ENV["PUMA_TUNER_CACHE"], cache = File.join(@folder, "cache"), ENV["PUMA_TUNER_CACHE"]
@@ -137,6 +139,19 @@ class PreparationTest < TunerTest
     write("Gemfile" => "# another\n")
     git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "--quiet", "--all", "--message", "Gems")
     refute_equal gems, bundle_of("three").last
+  ensure
+    ENV["PUMA_TUNER_CACHE"] = cache
+  end
+
+  test "gems of a variant's own are had with the groups and the credentials that the user's environment names" do
+    ENV["PUMA_TUNER_CACHE"], cache = File.join(@folder, "cache"), ENV["PUMA_TUNER_CACHE"]
+    write("Gemfile" => "")
+    repository
+    users = {"BUNDLE_WITHOUT" => "test", "BUNDLE_GEMS__EXAMPLE__ORG" => "a:b"}
+    others = {"BUNDLE_DEPLOYMENT" => "1", "BUNDLER_VERSION" => "0.1", "BUNDLE_PATH__SYSTEM" => "true", "BUNDLE_LOCAL__RACK" => "/none"}
+    found = bundled("one", environment: {**users, **others, "BUNDLE_PATH" => "/none"})
+    assert_equal [users, {}], [found.slice(*users.keys), found.slice(*others.keys)]
+    refute_equal "/none", found.fetch("BUNDLE_PATH")
   ensure
     ENV["PUMA_TUNER_CACHE"] = cache
   end

@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "psych"
 require "shellwords"
 
 module PumaTuner
@@ -146,34 +145,30 @@ module PumaTuner
         end
       end
 
-      # Only a number that stands there once: what ERB computes, or environments have each for themselves, is left.
+      # Only a number that stands there once for the environment that was recorded: what ERB computes, or several
+      # databases have each for themselves, is left.
       def change_pool(path, text)
-        key, value = text.split(": ")
         before = @read.call(path)
-        found = before ? scalars(before, key) : []
-        unless found.one? && found.first.value.match?(/\A\d+\z/)
-          note(:pool_by_hand, line: text, path:, found: found.map(&:value))
-          return (@by_hand[path] ||= []) << text
-        end
-        keep(path, before, replaced(before, found.first, value))
+        file = DatabaseYml.new(before.to_s, environment: rails_environment)
+        key, value = text.split(": ")
+        key = file.key(key)
+        found = file.sizes(key)
+        return keep(path, before, file.with(key, value)) if found.one? && recorded_size?(found.first)
+        line = "#{key}: #{value}"
+        note(:pool_by_hand, line:, path:, found:)
+        (@by_hand[path] ||= []) << line
       end
 
-      # @return [Array<Psych::Nodes::Scalar>] values of that key
-      def scalars(yaml, key)
-        Psych.parse_stream(yaml).grep(Psych::Nodes::Mapping).flat_map do |mapping|
-          mapping.children.each_slice(2).filter_map do |name, value|
-            value if name.is_a?(Psych::Nodes::Scalar) && name.value == key && value.is_a?(Psych::Nodes::Scalar)
-          end
-        end
-      rescue Psych::SyntaxError
-        [] # with ERB in it
+      # @return [String, nil] nil where nobody knows
+      def rails_environment
+        @observation.fingerprint[[:env, "RAILS_ENV"]] || @observation.server&.rack_environment
       end
 
-      def replaced(yaml, scalar, value)
-        lines = yaml.lines
-        line = lines[scalar.start_line]
-        lines[scalar.start_line] = line[0...scalar.start_column] + value + line[scalar.end_column..]
-        lines.join
+      # Another number than what was recorded is that of another database, or the database's address has one, too.
+      def recorded_size?(text)
+        recorded = @observation.locks.to_a.select { |lock| lock.class_name.start_with?("ActiveRecord") }
+          .filter_map { |lock| lock.size if lock.kind == "pool" }
+        text.match?(/\A\d+\z/) && (recorded.empty? || recorded.include?(text.to_i))
       end
 
       # A default counts where the variable is not set; where it was recorded with one, that has to be changed as well.

@@ -43,7 +43,19 @@ module PumaTuner
 
       # @param topology [Topology]
       # @return [Integer] threads of a worker that may each hold a connection, Puma's I/O threads included
-      def holders_count(topology) = topology.threads_count + workload.io_threads_count.to_i
+      def holders_count(topology) = pumas_count(topology) + other_holders_count
+
+      def pumas_count(topology) = topology.threads_count + workload.io_threads_count.to_i
+
+      # Jobs may run in the serving processes: of Solid Queue in its mode :async, of GoodJob, of a Sidekiq in Puma.
+      #
+      # @return [Integer] threads of a worker beside Puma's own that were seen to hold a connection of Active Record's
+      def other_holders_count
+        served_count = observation&.processes.to_a.count { |process| process.role != "master" }
+        seen_count = pools.filter_map { |pool| pool.threads_count if of_active_record?(pool) }.max.to_i
+        workers_count = [served_count, @situation.topology.workers_count].max # some may have ended meanwhile
+        [seen_count / workers_count - pumas_count(@situation.topology), 0].max
+      end
 
       # @param topology [Topology]
       # @return [Integer] places for a worker's pool: one for each thread, and no more than the database takes of each

@@ -63,6 +63,8 @@ module PumaTuner
         @child = Child.new(environment, *words, chdir: @command.directory, in: File::NULL, out: @log.writer,
           err: @log.writer, unsetenv_others: true)
         @child.start
+        @guard = Guard.new(@child.pid, @directory)
+        @guard.start
         @log.writer.close
         wait_until_it_serves
         @boot_ns = Clock.now_ns - began_ns
@@ -139,10 +141,7 @@ module PumaTuner
         Dir.children(@directory).filter_map { |name| name.delete_prefix(prefix) if name.start_with?(prefix) }
       end
 
-      def alive_of(identities)
-        identities.select { |one| Probe::Processes.alive?(one.to_i) && Probe::Processes.identity(one.to_i) == one }
-          .map(&:to_i)
-      end
+      def alive_of(identities) = identities.select { |one| Probe::Processes.there?(one) }.map(&:to_i)
 
       def environment
         {
@@ -280,6 +279,7 @@ module PumaTuner
         stop_strays if @child&.pid
         @log&.finish
       ensure
+        @guard&.stop
         ScratchFolder.remove(@directory) if @directory
         @child = @directory = nil
       end

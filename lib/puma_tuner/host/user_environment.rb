@@ -14,12 +14,19 @@ module PumaTuner
       # Older ones don't tell whose wait for the GVL it is.
       OLDEST_RUBY = "3.3"
 
+      # Programs in such a folder of the PATH (of rbenv, asdf, mise) start that of the Ruby which the folder names that
+      # they are called in.
+      SHIMS = %r{/shims/?\z}
+
+      # In these files, of a folder or one above it, a Ruby is named.
+      NAMING = %w[.ruby-version .tool-versions mise.toml .mise.toml].freeze
+
       module_function
 
       # @param directory [String] of the app, as version managers choose by folder
       # @return [Hash{String => String}]
       def of(directory)
-        return before_bundler if kept.empty?
+        return before_shim(before_bundler, directory) if kept.empty?
         with_ruby(before_bundler.reject { |name, _| name.match?(CHANGED) || name.start_with?(KEPT) }
           .merge(kept), directory)
       end
@@ -51,6 +58,31 @@ module PumaTuner
 
       def before_bundler = defined?(Bundler) ? Bundler.original_env : ENV.to_h
 
+      # The shim that has started us has put the Ruby of this folder before itself. An app in another folder that names
+      # one is to have that.
+      def before_shim(environment, directory)
+        named = naming(File.expand_path(directory))
+        return environment if named.nil? || named == naming(Dir.pwd)
+        folders = environment["PATH"].to_s.split(":")
+        before = folders.take_while { |folder| !folder.match?(SHIMS) }
+        return environment if before == folders || !before.include?(RbConfig::CONFIG["bindir"])
+        environment.except("RBENV_VERSION", "RBENV_DIR")
+          .merge("PATH" => [*(before - [RbConfig::CONFIG["bindir"]]), *folders.drop(before.size)].join(":"))
+      end
+
+      # @return [String, nil] path of the file that names the folder's Ruby
+      def naming(folder)
+        found = NAMING.map { |name| File.join(folder, name) }.find { |path| names_ruby?(path) }
+        found || (naming(File.dirname(folder)) unless folder == File.dirname(folder))
+      end
+
+      # Some are of any tool: where one names Node.js alone, a shim looks for a Ruby further up, and may find none.
+      def names_ruby?(path)
+        File.file?(path) && (path.end_with?(".ruby-version") || File.binread(path).match?(/^[^#\n]*\bruby\b/))
+      rescue SystemCallError
+        false
+      end
+
       # Under bin/exec there may be no Ruby but ours, or only one that an old system has for itself.
       def with_ruby(environment, directory)
         engine, version, = ruby(environment, directory)
@@ -65,7 +97,7 @@ module PumaTuner
           "for which the app's gems must be installed") || true
         environment.merge("PATH" => [RbConfig::CONFIG["bindir"], environment["PATH"]].compact.join(":"))
       end
-      private_class_method :kept, :before_bundler, :with_ruby, :with_ours
+      private_class_method :kept, :before_bundler, :before_shim, :naming, :names_ruby?, :with_ruby, :with_ours
     end
   end
 end

@@ -161,7 +161,7 @@ module PumaTuner
       def advice
         by_hand = "Send the same requests by hand, and look at the server's log."
         if wrong_status_count.positive?
-          "#{by_hand} #{host_name}Statuses that are right can be listed with expect: in a request file " \
+          "#{by_hand} #{refused_by}Statuses that are right can be listed with expect: in a request file " \
             "(docs/reference/requests.md)."
         elsif requests_count.zero? || unexpected_count.positive? || refused || socket_errors_count.positive?
           by_hand
@@ -172,9 +172,14 @@ module PumaTuner
         end
       end
 
-      # Where an app is told the names that it has, as Rails is by config.hosts, it is not called 127.0.0.1.
-      def host_name
-        "A host name that the app does not know is refused like this, too: header:Host=…. " if statuses.key?("403")
+      # Where an app is told the names that it has, as Rails is by config.hosts, it is not called 127.0.0.1. To one that
+      # limits how often each client may ask, all of a load is of one.
+      def refused_by
+        if statuses.key?("403")
+          "A host name that the app does not know is refused like this, too: header:Host=…. "
+        elsif statuses.key?("429")
+          "Whoever asks often is refused like this (Rack::Attack, Rails' rate_limit): let 127.0.0.1 do so meanwhile. "
+        end
       end
 
       # The mix is not known here any more, so all of them are named.

@@ -77,7 +77,8 @@ module PumaTuner
           "#{line} got status #{status}#{meaning(status)}. Ask the server by hand for the same, and " \
             "look at its log. A status that is right is listed with expect: (docs/reference/requests.md)."
         elsif figures[:wrong_body_count].positive?
-          "the response to #{line} has not the text that has: names. Ask the server by hand for the same."
+          "the response to #{line} has not the text that has: names. Ask the server by hand for the same. Does it " \
+            "limit how often one may sign in, as Rails' generated sign-in does? Each connection does, at each server."
         else
           "the response to #{line}, with status #{figures[:statuses].keys.first}, has nothing for " \
             "#{request.picks[figures[:unpicked]]}. Look at the response for the name, and whether it is on this page " \

@@ -25,7 +25,7 @@ module PumaTuner
         @started_at = Time.now
         @machine = Probe::MachineFacts.read(@server.announcement["pid"])
         @ledgers.begin_window
-        @before = @ledgers.read
+        @before = read
         @cpu_ns_before = cpu_ns_by_pid(@before)
         @run_queue_waits_before = Probe::Processes.run_queue_waits(@before.values.map(&:pid))
         @queries_before = queries
@@ -39,7 +39,7 @@ module PumaTuner
       # @raise [InvalidMeasurement] when nothing was served
       def end_window(load: nil)
         duration_ns = Clock.now_ns - @began_ns
-        @after = @ledgers.read
+        @after = read
         account = Probe::Account.new(@before, @after)
         ensure_served(account)
         processes = processes(account)
@@ -55,6 +55,15 @@ module PumaTuner
       end
 
       private
+
+      # Processes that the app has forked beside its server, as Solid Queue's plugin does, record their jobs in this
+      # run's folder, too. Their threads are in the way of no request, and their memory is none of a worker's.
+      def read
+        own = @server.pids
+        @ledgers.read.select do |_, ledger|
+          ledger.facts["worker_index"] || !ledger.pid.positive? || own.include?(ledger.pid)
+        end
+      end
 
       def facts = @after.values.last.facts
 

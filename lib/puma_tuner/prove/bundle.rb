@@ -125,10 +125,17 @@ module PumaTuner
          "BUNDLE_APP_CONFIG" => File.join(kept, "config"), "BUNDLE_FROZEN" => nil}.compact
       end
 
+      # Settings of the user's that count for any Gemfile: groups that are left out, and what there is for hosts (as of
+      # private gems), builds and mirrors, whose dots are written as two underscores. Two with dots are left out:
+      # path.system would install into the user's own gems, and local.… takes a working copy for a gem.
+      USERS = /\ABUNDLE_(?:WITH|WITHOUT|ONLY|(?!PATH__|LOCAL__)\w+__.+)\z/
+      private_constant :USERS
+
       # Removes what another Bundler, or that of another Ruby, has left.
       def without_bundler(environment)
         flags = environment["RUBYOPT"].to_s.gsub(/\s*-r\S*bundler\/setup/, "").strip
-        environment.reject { |name, _| name.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) }
+        environment
+          .reject { |name, _| name.match?(/\A(BUNDLE|GEM_HOME|GEM_PATH|RUBYLIB\z|RUBYOPT\z)/) && !name.match?(USERS) }
           .merge(flags.empty? ? {} : {"RUBYOPT" => flags})
       end
 

@@ -24,7 +24,7 @@ module PumaTuner
         not_to_be_had: ->(text:) { text },
         fails_to_serve: ->(text:) { text },
         not_measured: "the rounds did not come to it",
-        too_few_places: ->(size:, places_count:, threads_count:) {
+        too_few_places: ->(size:, places_count:, threads_count:, **) {
           "Active Record's pool had #{Units.counted(size, "place")} for #{Units.counted(threads_count, "thread")}: " \
             "set the line for config/database.yml first, which makes it #{places_count}, and measure again"
         }

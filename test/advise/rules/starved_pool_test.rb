@@ -60,6 +60,15 @@ class StarvedPoolRuleTest < TunerTest
     assert_empty advice.lines
   end
 
+  test "who else was seen to hold connections, as threads of jobs do, has a place, too" do
+    jobs = pool(size: 5).with(threads_count: 8)
+    advice = ask(Advise::Rules::StarvedPool, observation: recorded(50, locks: [jobs])).first
+    assert_equal({"config/database.yml" => "max_connections: 8"}, advice.lines)
+    assert_match(/\A8 places in the pool, one for each thread of a worker, with 3 of jobs and the like that were seen to query; or/, advice.change)
+    two = recorded(50, locks: [jobs.with(threads_count: 10)]).with(processes: [process_observation(role: "worker")] * 2)
+    assert_empty ask(Advise::Rules::StarvedPool, observation: two).first.lines, "five in each of two processes"
+  end
+
   test "where nothing but requests' demands is known, they tell" do
     waiting = workload(endpoints: [endpoint_demand(demand([1, 1], [1], wait_kinds: %w[pool]))])
     assert_match(/33\.3%/, ask(Advise::Rules::StarvedPool, of: waiting).first.evidence.first)

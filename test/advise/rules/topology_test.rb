@@ -246,6 +246,12 @@ class TopologyRuleTest < TunerTest
     assert_equal "max_connections: 8", with_pools(pool(5), db_connections_count: 16).lines.fetch("config/database.yml"), "as many as the database takes"
   end
 
+  test "threads of jobs in the same processes take places, too" do
+    advice = with_pools(pool(8).with(threads_count: 9))
+    assert_equal "max_connections: 12", advice.lines.fetch("config/database.yml")
+    assert_match(/has 8 places in each worker, for 8 threads and 4 besides that were seen to query, .* makes it 12\. /, advice.evidence.last)
+  end
+
   test "a pool with a place for each thread, another library's, or none that was watched has no line, nor has advice to stay" do
     alone = [with_pools(pool(8)), with_pools(pool(5, class_name: "ConnectionPool::TimedStack")), with_pools,
       with_pools(pool(3), advised: "2x3"), with_pools(pool(2), db_connections_count: 5)]

@@ -107,7 +107,7 @@ class MythBustersServersTest < TunerTest
       pid = Process.spawn(RbConfig.ruby, "-I#{library}", "-e", PROGRAM, out: writer, err: File::NULL, pgroup: true)
       writer.close
       pids = reader.gets.split.map { |text| Integer(text) }
-      # What a kill leaves behind are the servers, as nobody is there to stop them; each is a group of its own.
+      # What a kill leaves behind are the servers, each a group of its own, for as long as a guard gives them to stop (Host::Guard).
       others = pids.drop(1).select { |other| signal == :INT || PumaTuner::Probe::Processes.command_line(other).match?(/demo database|mariadbd/) }
       sleep 0.3
       Process.kill(signal, pid)

@@ -40,7 +40,7 @@ module PumaTuner
         def change
           return say(:pool_taken) if large_enough?
           return say(:pool_of_allowed, places_count:, threads_count:) if limited?
-          say(:pool_for_all_threads, threads_count:, active_record: active_record?)
+          say(:pool_for_all_threads, threads_count:, others_count: other_holders_count, active_record: active_record?)
         end
 
         def active_record? = !pool.nil? && of_active_record?(pool)

@@ -121,7 +121,8 @@ module PumaTuner
           places_count = places_for(@chosen.topology)
           return say(:unseen_pool, places_count:) if unseen_pool?
           return unless small_pool
-          say(:too_few_places, size: small_pool.size, places_count:, threads_count: @chosen.topology.threads_count)
+          say(:too_few_places, size: small_pool.size, places_count:, threads_count: @chosen.topology.threads_count,
+            others_count: other_holders_count)
         end
 
         # Active Record gives up waiting for a connection after 5 s, and the request fails.

@@ -99,11 +99,12 @@ module PumaTuner
           "Of all that was predicted, this is about #{AdviceWords.load(arrivals)}, as recorded."
         },
         assumed: ->(what_if:) { "Assumed, and not measured: #{what_if.join("; ")}." },
-        too_few_places: ->(size:, places_count:, threads_count:) {
+        too_few_places: ->(size:, places_count:, threads_count:, others_count: 0) {
+          others = " and #{others_count} besides that were seen to query, as those of jobs do" if others_count.positive?
           "Active Record's pool has #{Units.counted(size, "place")} in each worker, for " \
-            "#{Units.counted(threads_count, "thread")}: the line for config/database.yml makes it #{places_count}. " \
-            "Forecasts are of the pool as it is, and so is a proof, unless that file reads the size from the " \
-            "environment."
+            "#{Units.counted(threads_count, "thread")}#{others}: the line for config/database.yml makes it " \
+            "#{places_count}. Forecasts are of the pool as it is, and so is a proof, unless that file reads the size " \
+            "from the environment."
         },
         unseen_pool: ->(places_count:) {
           "Active Record's pool was not seen (locks were not watched): with more threads it needs " \

@@ -194,8 +194,9 @@ module PumaTuner
         },
         threads_would_wait: "Each thread more would wait for the same connections; by its waits alone the app looks " \
           "as if it did IO.",
-        pool_for_all_threads: ->(threads_count:, active_record:) {
+        pool_for_all_threads: ->(threads_count:, active_record:, others_count: 0) {
           background = ", and one more for each background thread that queries" if active_record
+          background = ", with #{others_count} of jobs and the like that were seen to query" if others_count.positive?
           "#{Units.counted(threads_count, "place")} in the pool, one for each thread of a worker#{background}; or " \
             "hold a connection for less long"
         },

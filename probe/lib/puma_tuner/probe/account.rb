@@ -51,7 +51,8 @@ module PumaTuner
         traced = (endpoints + jobs).flat_map(&:traces).flat_map { |trace| lock_ids_in(trace) }.to_h { |id| [id, true] }
         locks = gained_locks.filter_map do |key, lock|
           id = lock_ids.fetch(key)
-          lock_of(id, lock) if traced[id] || lock.holds_count + lock.waits_count > 0
+          next unless traced[id] || lock.holds_count + lock.waits_count > 0
+          lock_of(id, lock.with(threads_count: threads_counts.fetch(key, lock.threads_count)))
         end
         locks.sort_by { |lock| [-lock.wait_ns, lock.id] }
       end
@@ -220,6 +221,18 @@ module PumaTuner
       def gained_locks
         earlier = Ledger.sum_locks(@before.values)
         Ledger.sum_locks(@after.values).to_h { |key, lock| [key, earlier.key?(key) ? lock - earlier[key] : lock] }
+      end
+
+      # Threads of a worker that was replaced before the first reading are none of those that hold a lock today.
+      #
+      # @return [Hash{Array => Integer}] by its key, how many have ever held it, of the processes that have since then
+      def threads_counts
+        @threads_counts ||= @after.each_with_object(Hash.new(0)) do |(path, ledger), sums|
+          before = @before[path]&.locks.to_a.to_h { |lock| [lock.key, lock.holds_count] }
+          ledger.locks.to_a.each do |lock|
+            sums[lock.key] += lock.threads_count if lock.holds_count > before.fetch(lock.key, 0)
+          end
+        end
       end
 
       def lock_of(id, lock) = LockObservation.new(id:, **lock.to_h.except(:ordinal))

@@ -20,8 +20,9 @@ module PumaTuner
       WORKER = "worker-"
 
       # These options are set only when we choose the address: they name files and sockets of a server that the user may
-      # be running now.
-      OTHER_SERVERS_OPTIONS = %i[pidfile state control_url].freeze
+      # be running now, also its logs. Those would be emptied (`stdout_redirect`), and what goes there could not be told
+      # where a server fails.
+      OTHER_SERVERS_OPTIONS = %i[pidfile state control_url redirect_stdout redirect_stderr].freeze
 
       AFFINITY = "PUMA_TUNER_AFFINITY"
 
