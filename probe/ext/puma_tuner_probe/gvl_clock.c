@@ -68,7 +68,7 @@ static VALUE locking_class_of(VALUE receiver, ID method)
 
 /* Why the running thread released the GVL: by the receiver of the method it still is in; where that tells nothing, by the scope.
  * Contract: own thread, in RESUMED; reads the frame, allocates nothing. */
-static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
+static enum part reason_of_release(const struct slot *slot, enum rest *rest)
 {
     VALUE frame, receiver, locking_class;
     int line;
@@ -78,11 +78,11 @@ static enum part reason_of_release(const struct slot *slot, bool *awaits_work)
     if (rb_profile_frames(0, 1, &frame, &line) == 0) return PART_IO;
     method = rb_frame_this_func();
     receiver = rb_current_receiver();
-    *awaits_work = true; /* Puma 6 waits on the connection itself */
+    *rest = ON_CONNECTION;
     locking_class = locking_class_of(receiver, method);
     if (locking_class) {
         /* Mutex#lock is contention. ConditionVariable#wait rests: the method is Mutex#sleep up to Ruby 3.4, itself from 4.0 on. */
-        *awaits_work = method == id_sleep || (method == id_wait && locking_class == condition_variable_class);
+        *rest = method == id_sleep || (method == id_wait && locking_class == condition_variable_class) ? IN_POOL : AT_WORK;
         return slot->in_checkout ? PART_POOL : PART_LOCK;
     }
     /* It comes before sleep: a database driver that sleeps itself (sqlite3's busy handler) waits for its database. */
@@ -118,18 +118,18 @@ static inline void ready(struct slot *slot, uint64_t now_ns)
 static inline enum part add_release(struct slot *slot, uint64_t ready_ns, uint64_t wait_ns)
 {
     uint64_t gap_ns = ready_ns - slot->since_ns;
-    bool awaits_work = false;
+    enum rest rest = AT_WORK;
     enum part part;
 
     if (gap_ns < SLICE_GAP_NS && slot->hold_ns >= SLICE_HOLD_NS) {
         part = PART_GVL_WAIT;
         if (wait_ns >= SLICE_WAIT_NS) slot->total.slices_count++;
     } else {
-        part = gap_ns < CLASSIFY_GAP_NS ? io_of(slot) : reason_of_release(slot, &awaits_work);
+        part = gap_ns < CLASSIFY_GAP_NS ? io_of(slot) : reason_of_release(slot, &rest);
     }
-    if (awaits_work && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
+    if (rest != AT_WORK && !slot->in_request && gap_ns >= IDLE_GAP_NS) {
         slot->total.part_ns[PART_IDLE] += gap_ns;
-        pt_request_rest(slot, ready_ns);
+        pt_request_rest(slot, ready_ns, rest);
         if (slot->lock_holds_count) pt_locks_release_ends(slot, part, gap_ns, ready_ns + wait_ns);
         return PART_IDLE;
     } else {
@@ -162,7 +162,7 @@ static inline void resumed(struct slot *slot, uint64_t now_ns)
         if (wait_ns >= BLAME_WAIT_NS) pt_blame_wait(slot, now_ns);
     } else {
         pt_window_open(slot, now_ns); /* a new thread; or a counter that began anew, see pt_window_hold */
-        slot->rested = true;
+        slot->rest = IN_POOL;
         if (lanes_record()) pt_lanes_new(slot, ready_ns, now_ns);
     }
     slot->woken_ns = ready_ns;

@@ -1,7 +1,9 @@
 /* A request on its thread. Its window opens when the thread is woken for it (before Puma hands it to anyone, and before the wait for the
  * GVL that follows). A thread that had no time to rest looks, after each response, whether the connection has another request, which
  * lets go of the GVL: the window of a request that it goes on with opens when it has looked; that of one that it takes from Puma's list
- * when it begins, as what the thread waited for before is no time of a request that lay in the list. It closes when the response is
+ * when it begins, as what the thread waited for before is no time of a request that lay in the list. A look may take as long as a rest,
+ * when the kernel runs the thread that has the GVL next on the same core, so a thread that takes from the list has rested only where it
+ * waited for the list. It closes when the response is
  * written; then, once, all goes into the ledger. */
 #include "slot.h"
 #include <string.h>
@@ -26,16 +28,16 @@ static void open_after_puma(struct slot *slot, uint64_t now_ns)
 }
 
 /* The thread has rested, and is woken for a request. Contract: RESUMED. */
-void pt_request_rest(struct slot *slot, uint64_t now_ns)
+void pt_request_rest(struct slot *slot, uint64_t now_ns, enum rest rest)
 {
     open_after_puma(slot, now_ns);
-    slot->rested = true;
+    if (rest > slot->rest) slot->rest = rest;
 }
 
 /* The thread has let go of the GVL between two requests and has not rested. Contract: RESUMED. */
 void pt_request_look(struct slot *slot, uint64_t now_ns)
 {
-    if (slot->serves_requests && !slot->rested) open_after_puma(slot, now_ns);
+    if (slot->serves_requests && slot->rest == AT_WORK) open_after_puma(slot, now_ns);
 }
 
 /* An invariant, and no proof of any part: all of them are differences of the same stamps, so that they can miss the wall time only where
@@ -59,7 +61,7 @@ bool pt_request_begin(struct slot *slot, enum origin origin)
     /* What fibers of an earlier request left behind, which took turns in a scope or were abandoned in one. */
     slot->scope = PART_HELD;
     slot->in_checkout = false;
-    if (origin == JOB || (origin == FROM_LIST && slot->serves_requests && !slot->rested)) {
+    if (origin == JOB || (origin == FROM_LIST && slot->serves_requests && slot->rest != IN_POOL)) {
         pt_blame_window_ends(slot, origin == JOB ? slot->entry : ENTRY_PUMA);
         next_window(slot);
     }
@@ -88,7 +90,7 @@ static void leave_out(struct slot *slot, uint64_t cpu_ns)
     slot->hold_ns += recording_ns;
     slot->since_ns = now_ns;
     next_window(slot);
-    slot->rested = false;
+    slot->rest = AT_WORK;
     slot->window_cpu_ns = cpu_ns + recording_ns;
 }
 

@@ -58,6 +58,9 @@ struct pending { uint32_t entry; uint64_t ns; };
 #define HISTORY_MAX 256
 struct past { uint32_t serial, entry; };
 
+/* Where a thread has waited since its last request, the pool's list counting more. Puma 6 waits on the connection, others look. */
+enum rest { AT_WORK, ON_CONNECTION, IN_POOL };
+
 struct slot {
     /* Touched in every GVL cycle, so kept together. */
     enum state state;
@@ -84,7 +87,7 @@ struct slot {
     bool in_main_ractor;          /* this is known */
     bool introduced;              /* its name and id are known */
     bool serves_requests;
-    bool rested;                  /* since its last request */
+    enum rest rest;               /* since its last request */
     uint32_t entry;               /* of this thread in the ledger */
     uint32_t pending_count;
     int64_t native_thread_id;
@@ -127,7 +130,7 @@ enum origin {
 };
 bool pt_request_begin(struct slot *slot, enum origin origin);
 bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed);
-void pt_request_rest(struct slot *slot, uint64_t now_ns);
+void pt_request_rest(struct slot *slot, uint64_t now_ns, enum rest rest);
 void pt_request_look(struct slot *slot, uint64_t now_ns);
 
 /* threads.c */

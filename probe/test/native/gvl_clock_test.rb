@@ -100,12 +100,12 @@ class GvlClockTest < TunerTest
   # After one request, while another thread computes all the time, the thread looks for the connection's next one, as Puma does.
   # Once more where the machine or a slice's end came between: that shows in how long two milliseconds of CPU took.
   # @return [Array<Array(String, Integer)>] steps of its next request; and its numbers, with how long the look took
-  def steps_after_a_look(*origin)
-    tries = Array.new(5) { once_after_a_look(*origin) }
+  def steps_after_a_look(*origin, look_s: 0)
+    tries = Array.new(5) { once_after_a_look(*origin, look_s:) }
     tries.min_by { |_, numbers| numbers[:spun_ns] }
   end
 
-  def once_after_a_look(*origin)
+  def once_after_a_look(*origin, look_s:)
     over = false
     reader, writer = IO.pipe
     Thread.new {
@@ -113,7 +113,7 @@ class GvlClockTest < TunerTest
       Clock.request_take(false)
       Thread.new { nil until over }
       began_ns = own_ns
-      reader.wait_readable(0)
+      reader.wait_readable(look_s)
       look_ns = own_ns - began_ns
       Clock.request_begin(*origin)
       over = true
@@ -133,6 +133,14 @@ class GvlClockTest < TunerTest
     assert_operator numbers[:look_ns], :>, 50_000_000
     assert_equal %w[held], steps.map(&:first)
     assert_operator numbers[:gvl_wait], :<, 1_000_000
+  end
+
+  test "nor is it where the look took as long as a rest, as when the kernel runs another thread meanwhile" do
+    steps, numbers = steps_after_a_look(true, look_s: 0.001)
+    assert_operator numbers[:look_ns], :>, 50_000_000
+    assert_equal %w[held], steps.map(&:first)
+    assert_operator numbers[:gvl_wait], :<, 1_000_000
+    assert_equal "gvl_wait", steps_after_a_look(look_s: 0.001).first.first.first, "the connection's next request has it"
   end
 
   test "it is time of the connection's next request, but for the look" do
