@@ -68,9 +68,12 @@ module PumaTuner
     # @raise [ArgumentError] when there is no such day
     def self.instant_ns(text)
       zoned = text.match?(/(?:Z|UTC|[+-]\d\d:?\d\d)\z/) ? text : "#{text}Z"
-      at = Time.parse(zoned.tr(",", "."))
-      at.to_i * Units::NS_PER_S + at.nsec
+      epoch_ns(Time.parse(zoned.tr(",", ".")))
     end
+
+    # @param time [Time]
+    # @return [Integer] nanoseconds since the epoch
+    def self.epoch_ns(time) = time.to_i * Units::NS_PER_S + time.nsec
 
     # @param text [String] decimal seconds
     # @return [Integer] nanoseconds

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "time"
-
 module PumaTuner
   module AccessLog
     # Amazon's application load balancer:
@@ -29,7 +27,7 @@ module PumaTuner
         # -1: nothing was sent to a target, or it did not respond.
         sent = took_ns.none?(&:negative?)
         took_ns = took_ns.map { |ns| ns.clamp(0, nil) }
-        Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec - took_ns.sum, http_method:, target:,
+        Entry.new(at_ns: AccessLog.epoch_ns(at) - took_ns.sum, http_method:, target:,
           status: (status.to_i unless status == "-"),
           app_ns: (took_ns[1] if sent), client_ns: (took_ns.sum if sent), passed_on: sent)
       rescue ArgumentError

@@ -55,8 +55,7 @@ module PumaTuner
         day, month, year, hour, minute, second, offset_hours, offset_minutes = TIME_LOCAL.match(text).captures
         month = MONTHS.fetch(month) { raise ArgumentError, "no month: #{month}" }
         offset = "#{offset_hours}:#{offset_minutes}"
-        at = Time.new(year.to_i, month, day.to_i, hour.to_i, minute.to_i, second.to_i, offset)
-        at.to_i * Units::NS_PER_S
+        AccessLog.epoch_ns(Time.new(year.to_i, month, day.to_i, hour.to_i, minute.to_i, second.to_i, offset))
       end
 
       # @param text [String, nil] decimal seconds, of one server after the other

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "json"
-require "time"
 
 module PumaTuner
   module AccessLog
@@ -34,7 +33,7 @@ module PumaTuner
         status, client_ns = json["status"], took_ns(json)
         return unless [http_method, path].all?(String) && status.is_a?(Integer) && client_ns
         at = Time.iso8601(json["time"].to_s)
-        Entry.new(at_ns: at.to_i * Units::NS_PER_S + at.nsec, http_method:, target: target(path, query), status:,
+        Entry.new(at_ns: AccessLog.epoch_ns(at), http_method:, target: target(path, query), status:,
           client_ns:, lead_ns: client_ns, passed_on: json["target"] != "" && json["cache"] != "hit")
       rescue ArgumentError, JSON::ParserError
         nil # no such day, or a line that was cut

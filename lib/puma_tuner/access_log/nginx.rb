@@ -14,13 +14,12 @@ module PumaTuner
     module Nginx
       LINE = /\{.*"(?:request|request_uri|request_time|upstream_response_time)":.*\}/
       REQUEST = %r{\A([A-Z]+) (\S+)(?: HTTP/[\d.]+)?\z}
-      STATUS = /\A\d{3}\z/
 
       # By what people call it; $uri has no query, which is apart.
       METHODS = %w[request_method method].freeze
       TARGETS = %w[request_uri uri path].freeze
       QUERIES = %w[args query_string].freeze
-      INSTANTS = %w[time_iso8601 time_local msec @timestamp timestamp time ts].freeze
+      INSTANTS = ["time_iso8601", "time_local", "msec", *Lograge::INSTANT_KEYS].freeze
 
       # A day and more is no time of a response.
       TOOK_S = (0...100_000)
@@ -37,7 +36,7 @@ module PumaTuner
         json = json.values.grep(Hash).reduce(json, :merge)
         http_method, target = asked(json)
         status, at_ns = json["status"].to_s, at_ns(json)
-        return unless http_method && target && at_ns && STATUS.match?(status)
+        return unless http_method && target && at_ns && Lograge::STATUS.match?(status)
         app_ns, client_ns = json.values_at("upstream_response_time", "request_time").map { |value| took_ns(value) }
         Entry.new(at_ns:, http_method:, target:, status: status.to_i, app_ns:, client_ns:,
           lead_ns: client_ns || app_ns || 0, passed_on: !app_ns.nil? || !json.key?("upstream_response_time"))
