@@ -90,7 +90,15 @@ class TradeoffJudgeTest < TunerTest
   test "where nothing is shown to be cheaper, the baseline is kept" do
     made = judge({"off" => [1_000, 100], "on" => [1_001, 90]})
     assert_equal ["off", "Nothing is shown to take less CPU than off."], [made.recommended, made.reason]
-    assert_equal "off", judge({"off" => [1_000, 100], "on" => [600, 130]}, rounds_count: 3).recommended
+  end
+
+  # Of two settings beside the baseline each has 2.5% of the error: 2 of 2^n outcomes.
+  test "where the rounds are too few to show anything of so many settings, it is said how many it takes" do
+    variants = {"off" => [1_000, 100], "on" => [600, 130], "half" => [800, 110]}
+    made = judge(variants, rounds_count: 6)
+    assert_equal ["off", "Nothing is shown to take less CPU than off. 6 rounds can show nothing of so many settings: it takes 7 or more."],
+      [made.recommended, made.reason]
+    assert_equal "on", judge(variants, rounds_count: 7).recommended
   end
 
   test "a limit of memory counts for all workers, and what does not fit is not taken" do

@@ -159,11 +159,18 @@ module PumaTuner
           early = " But YJIT was still compiling in some, so that not all of its gain is in these figures."
         end
         if fitting.include?(baseline)
-          return [baseline, "Nothing is shown to take less CPU than #{baseline.variant}.#{early}"]
+          return [baseline, "Nothing is shown to take less CPU than #{baseline.variant}.#{too_few_rounds}#{early}"]
         end
         least = fitting.min_by(&:cpu)
         [least, "#{baseline.variant} does not fit into the memory there is; " \
           "of those that do, this one takes least CPU."]
+      end
+
+      def too_few_rounds
+        needed = @verdict.rounds_needed
+        return if @verdict.rounds_count >= needed.interval_count
+        " #{Units.counted(@verdict.rounds_count, "round")} can show nothing of so many settings: " \
+          "it takes #{needed.interval_count} or more."
       end
 
       def reason(chosen, cheapest)

@@ -10,6 +10,8 @@ module PumaTuner
       PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02,
                primary: "cpu_per_request", precise_metrics: %w[cpu_per_request pss]}.freeze
 
+      ROUNDS_LEAST = 8
+
       desc "Measure what YJIT, another allocator, or other GC settings gain in CPU and cost in memory, " \
         "or the other way round", hint: Options::App::HINT
       tells_of_an_app
@@ -17,7 +19,8 @@ module PumaTuner
         choices: Tradeoff::Menu::SUBJECTS
       argument :app, Options::App::ABOUT, required: false, many: true
       options :verbose, :path, :requests, :rate, :html, :directory, :boot_limit, :topology, :data, :arrivals, :seed,
-        :for_workers, :memory, :busy_machine, :resume, :precision, :cross, rounds: "8",
+        :for_workers, :memory, :busy_machine, :resume, :precision, :cross,
+        rounds: {usual: "8, or one more than it takes to show anything of so many settings"},
         connections: Options::Traffic::USUAL_CONNECTIONS,
         duration: {default: "6", about: "how long each trial measures; memory is measured at its end"},
         warmup_limit: {default: "60", about: "when to start a trial although YJIT is still compiling, " \
@@ -55,7 +58,13 @@ module PumaTuner
         if topology
           variants = variants.map { |variant| variant.with(factors: {"topology" => topology.to_s, **variant.factors}) }
         end
-        ProofPlan.new({**PROOF, **options}, given: variants, folder:, say:)
+        rounds = options[:rounds] || rounds_count(variants)
+        ProofPlan.new({**PROOF, **options, rounds:}, given: variants, folder:, say:)
+      end
+
+      # The fewest show a difference only where all of them agree.
+      def rounds_count(variants)
+        [ROUNDS_LEAST, Prove::Looks.fixed(1).least_rounds_count(variants.size - 1) + 1].max
       end
     end
   end
