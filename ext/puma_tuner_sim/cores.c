@@ -155,30 +155,23 @@ int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns)
     return sim->now_ns - asleep_since_ns < HALT_NS && awake_ns < late_ns ? awake_ns : late_ns;
 }
 
-/* Returns how much later one gets it that does compute: the core that it had may be busy, the more likely the more are; until the
- * end of that task's burst or slice. */
+/* Returns how much later one gets it that does compute: the core where it last ran may be busy, the more likely the more are, while
+ * another is idle. It waits for the end of that task's burst or slice.
+ *
+ * A worker's only thread is alone on its core but for others that hardly ever compute: how long it waits is a calibrated sample. Threads
+ * of several workers get onto each other's cores, and two that meet on one take turns there for milliseconds, the one that woke up and
+ * the one that was there. Where each last ran is left to chance; how much rarer they meet is calibrated, as schedulers differ in how
+ * hard they look for an idle core. Workers that are bound to a core of their own never meet. */
 int64_t wakeup_extra_ns(struct sim *sim)
 {
     const struct plan *plan = sim->plan;
-    uint64_t core = random_below(&sim->wakeups_random, (uint64_t)plan->cores_count);
-    int64_t slice_ns, burst_ns;
+    bool several = pool_size(plan) > 1;
+    uint64_t likely = several ? (uint64_t)plan->meeting_permille : 1000;
+    uint64_t place = random_below(&sim->wakeups_random, 1000 * (uint64_t)plan->cores_count);
+    int64_t most_ns, burst_ns;
 
-    if (core >= sim->cores.count) return 0;
-    slice_ns = drawn(sim, plan->wakeup_loaded_ns, plan->wakeup_loaded_count);
-    burst_ns = cores_left_ns(sim, sim->cores.tasks[core]);
-    return slice_ns < burst_ns ? slice_ns : burst_ns;
-}
-
-/* Returns how much later a pool thread runs that rested and is one of several. Each of them goes back to the core where it last ran, and
- * it is left to chance which one that is: another worker's thread may be running there, while the other core is idle. A worker's only
- * thread stays on its own core, and so do those of workers that are bound. */
-int64_t meeting_ns(struct sim *sim)
-{
-    const struct plan *plan = sim->plan;
-    uint64_t core = random_below(&sim->wakeups_random, (uint64_t)plan->cores_count);
-    int64_t burst_ns;
-
-    if (core >= sim->cores.count || (plan->affinity && plan->workers_count <= plan->cores_count)) return 0;
-    burst_ns = cores_left_ns(sim, sim->cores.tasks[core]);
-    return burst_ns < MEETING_MOST_NS ? burst_ns : MEETING_MOST_NS;
+    if (place >= likely * sim->cores.count || (several && plan->affinity && plan->workers_count <= plan->cores_count)) return 0;
+    most_ns = several ? MEETING_MOST_NS : drawn(sim, plan->wakeup_loaded_ns, plan->wakeup_loaded_count);
+    burst_ns = cores_left_ns(sim, sim->cores.tasks[place / likely]);
+    return burst_ns < most_ns ? burst_ns : most_ns;
 }

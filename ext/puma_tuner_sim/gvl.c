@@ -68,7 +68,7 @@ static void hand_over(struct sim *sim, struct gvl *gvl, uint32_t worker)
     const struct thread *next = gvl->owner ? gvl->owner : gvl->first;
     int64_t delay_ns = cores_others_busy(sim) ? sim->plan->handoff_busy_ns : sim->plan->handoff_ns;
 
-    if (next->kind == POOL && next->state == TAKING) delay_ns += pool_size(sim->plan) > 1 ? meeting_ns(sim) : wakeup_extra_ns(sim);
+    if (next->kind == POOL && next->state == TAKING) delay_ns += wakeup_extra_ns(sim);
     queue_add(sim, delay_ns, HANDED_OVER, worker, ++gvl->generation);
 }
 

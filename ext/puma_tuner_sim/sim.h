@@ -59,7 +59,7 @@ struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound,
 struct plan {
     int64_t seed, requests_count, warm_up_count;
     int64_t workers_count, threads_min, threads_max, io_threads_max;
-    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, affinity;
+    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, meeting_permille, affinity;
     int64_t queue_requests, after_response, park_ns, inline_max, gate, busy_delay_ns, single_delay, overload_delay_ns, overload_factor;
     int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
     int64_t cores_count, quota_ns, period_ns;
@@ -229,7 +229,6 @@ void cores_renew_quota(struct sim *sim);
 bool cores_others_busy(const struct sim *sim);
 int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns);
 int64_t wakeup_extra_ns(struct sim *sim);
-int64_t meeting_ns(struct sim *sim);
 
 /* gvl.c */
 void gvl_want(struct sim *sim, struct thread *thread);

@@ -71,7 +71,7 @@ class RunTest < TunerTest
     assert_machine machine
     assert_equal Calibrate.current_key, machine.calibrated.machine_key
     assert_equal machine, PumaTuner::Document.parse(PumaTuner::Document.dump(machine), "machine", [:machine])
-    assert_equal ["tick", "rule of the GVL", "hand-over of the GVL", "waking up, idle", "hand-over, other cores busy", "CPU of a hand-over", "waking up, all cores busy", "cores", "one client", "Puma's own CPU",
+    assert_equal ["tick", "rule of the GVL", "hand-over of the GVL", "waking up, idle", "workers that share a core", "hand-over, other cores busy", "CPU of a hand-over", "waking up, all cores busy", "cores", "one client", "Puma's own CPU",
       "Puma's reactor", "Puma's pool threads"], listener.titles
     assert_equal listener.titles.size, listener.notes.size
     assert(remarks.all? { |remark| remark.end_with?(".") })

@@ -40,6 +40,7 @@ class TextMachineTest < TunerTest
         the same, busy     9.00 µs  1.5 s               with a busy process on all other cores
         waking up, idle    50.0 µs  40.0 µs to 60.0 µs  how late a sleeping thread gets a core
         waking up, busy    70.0 µs  50.0 µs to 5.00 ms  the same of one that computes, among others
+        sharing a core       50.0%  2 windows           how often threads of two workers do, over chance
         acceptor           35.0 µs  5 turns             Puma's CPU for each new connection
         reactor, reads     24.0 µs  5 turns             Puma's CPU for a request that comes through it
         reactor, takes in  9.00 µs  5 turns             Puma's CPU for giving the connection back to it
@@ -64,7 +65,7 @@ class TextMachineTest < TunerTest
       tick: "#{Calibrate::Tick::SAMPLES_COUNT} samples", handoff: "#{Calibrate::Handoff::RUNS_COUNT} runs",
       rule: "#{Calibrate::GvlRule::DURATION_S} s", switch: "#{Calibrate::SwitchCpu::DURATION_S} s",
       cores: "#{Calibrate::EffectiveCores::ROUNDS_COUNT} rounds", puma: "#{Calibrate::PumaCpu::TURNS_COUNT} turns",
-      client: "#{Calibrate::Client::TURNS_COUNT} turns", tail: "1 window"
+      client: "#{Calibrate::Client::TURNS_COUNT} turns", tail: "1 window", meetings: "2 windows"
     }
   end
 

@@ -77,6 +77,7 @@ module PumaTuner
 
       def of_cores
         idle = probe("waking up, idle", Wakeups::IDLE_S) { Wakeups.idle(samples_count: count(Wakeups::SAMPLES_COUNT)) }
+        meeting_ratio = self.meeting_ratio
         Spinners.open(EffectiveCores.sizes(cores_count).max) do |spinners|
           handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) do
             Handoff.busy(spinners, busy_count, runs_count: count(Handoff::RUNS_COUNT), ruby: @ruby)
@@ -88,7 +89,7 @@ module PumaTuner
             cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") }
           end
           {handoff_busy_ns: handoff.median_ns, **switch, wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT),
-           wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:}
+           wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:, meeting_ratio:}
         end
       end
 
@@ -100,6 +101,17 @@ module PumaTuner
           stage.note("#{Units.duration(middle.idle_ns)} more for a burst after another thread's, " \
             "#{Units.duration(middle.busy_ns)} with all other cores busy")
           {switch_idle_cpu_ns: middle.idle_ns, switch_busy_cpu_ns: middle.busy_ns}
+        end
+      end
+
+      # On a single core there is no other that could be idle.
+      def meeting_ratio
+        return Model::MachineFit::TYPICAL.meeting_ratio if busy_count < 2
+        duration_s = [Meetings::DURATION_S * @effort_ratio, 0.5].max
+        @progress.stage("workers that share a core", Meetings.expected_s(duration_s)) do |stage|
+          Meetings.ratio(busy_count, cores_count:, duration_s:).tap do |ratio|
+            stage.note("#{Units.percent(ratio)} of what chance would give")
+          end
         end
       end
 

@@ -79,9 +79,7 @@ module SimulationTwin
 
     def handoff_ns
       delay_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
-      return delay_ns unless (@owner || @waiting.first).rested?
-      several = @settings.threads_max + @settings.io_threads_max > 1
-      delay_ns + (several ? @simulation.wakeups.meeting_ns : @simulation.wakeups.extra_ns)
+      (@owner || @waiting.first).rested? ? delay_ns + @simulation.wakeups.extra_ns : delay_ns
     end
 
     def start_timer

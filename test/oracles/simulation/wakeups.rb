@@ -21,18 +21,17 @@ module SimulationTwin
 
     # @return [Integer] how much later one that computes, too
     def extra_ns
-      task = @cores.task_at(@random.below(@settings.cores_count))
-      task ? [drawn(@settings.wakeup_loaded_ns), @cores.left_ns(task)].min : 0
-    end
-
-    # @return [Integer] how much later one of several pool threads that rested
-    def meeting_ns
-      task = @cores.task_at(@random.below(@settings.cores_count))
-      bound = @settings.affinity == 1 && @settings.workers_count <= @settings.cores_count
-      (task && !bound) ? [@cores.left_ns(task), MEETING_MOST_NS].min : 0
+      likely = several? ? @settings.meeting_permille : 1000
+      place = @random.below(1000 * @settings.cores_count)
+      return 0 if likely.zero? || bound? || !(task = @cores.task_at(place / likely))
+      [@cores.left_ns(task), several? ? MEETING_MOST_NS : drawn(@settings.wakeup_loaded_ns)].min
     end
 
     private
+
+    def several? = @settings.threads_max + @settings.io_threads_max > 1
+
+    def bound? = several? && @settings.affinity == 1 && @settings.workers_count <= @settings.cores_count
 
     def drawn(sample) = sample[@random.below(sample.size)]
   end

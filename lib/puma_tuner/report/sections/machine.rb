@@ -7,7 +7,7 @@ module PumaTuner
       class Machine < Base
         # How many measurements each median is of; the calibration's own numbers, which a test compares.
         SAMPLES = {tick: "8 samples", handoff: "21 runs", rule: "0.5 s", switch: "1.5 s", cores: "7 rounds",
-                   puma: "5 turns", client: "5 turns", tail: "1 window"}.freeze
+                   puma: "5 turns", client: "5 turns", tail: "1 window", meetings: "2 windows"}.freeze
 
         RULES = {"fifo" => "first come, first served",
                  "barging" => "whoever comes first takes it, and a waiter may be passed",
@@ -55,6 +55,8 @@ module PumaTuner
             *switches,
             wakeups("waking up, idle", @machine.wakeup_idle_ns, "how late a sleeping thread gets a core"),
             wakeups("waking up, busy", @machine.wakeup_loaded_ns, "the same of one that computes, among others"),
+            ["sharing a core", Units.percent(@machine.meeting_ratio), calibrated ? SAMPLES.fetch(:meetings) : "typical",
+              "how often threads of two workers do, over chance"],
             row("acceptor", @machine.acceptor_cpu_ns, :puma, "Puma's CPU for each new connection"),
             row("reactor, reads", @machine.reactor_wakeup_cpu_ns, :puma,
               "Puma's CPU for a request that comes through it"),
