@@ -51,7 +51,7 @@ void load_connect(struct loop *loop, struct connection *connection)
     connection->hung_up = false;
     connection->served_count = 0;
     connection->reuse_limit = plan->reuse_max == 0 ? 0
-        : plan->reuse_min + (uint32_t)random_below(&loop->random_state, plan->reuse_max - plan->reuse_min + 1);
+        : plan->reuse_min + (uint32_t)random_below(&loop->reuse_state, plan->reuse_max - plan->reuse_min + 1);
     connection->fd = socket_new(plan->address.ss_family);
     if (connection->fd < 0) return lost(loop, connection, "no socket", errno);
     if (plan->address.ss_family != AF_UNIX) setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));

@@ -317,6 +317,7 @@ bool load_run(const struct plan *plan, struct tally *tally, const bool *stop)
     loop->plan = plan;
     loop->tally = tally;
     loop->random_state = plan->seed * 0x9e3779b97f4a7c15u + 1;
+    loop->reuse_state = plan->seed * 0x9e3779b97f4a7c15u + 2;
     if (set_up(loop)) run(loop, stop);
     else error = errno ? errno : ENOMEM;
     tear_down(loop);

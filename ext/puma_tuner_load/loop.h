@@ -35,7 +35,8 @@ struct loop {
     struct tally *tally;
     struct connection *connections;
     struct events events;
-    uint64_t random_state, began_ns, end_ns, next_ns; /* end_ns: of sending; until it has settled, the latest possible */
+    uint64_t random_state, reuse_state; /* of arrivals; of connections, which the server's doing makes: they must not move arrivals */
+    uint64_t began_ns, end_ns, next_ns; /* end_ns: of sending; until it has settled, the latest possible */
     uint64_t timer_ns;          /* when the timer rings next, or has rung; 0: never set */
     uint64_t last_response_ns, longest_ns; /* of all responses, whether or not they count in latency: when, and the longest latency */
     uint64_t refused_since_ns;  /* since when all connections have been refused; 0: the last one was not, or a response came */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_DATA, CHUNK_DATA_END, TRAILER, TRAILER_LINE };
+enum { CHUNK_BEGIN, CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_DATA, CHUNK_DATA_END, TRAILER, TRAILER_LINE };
 
 void load_response_begin(struct response *response, bool keeps_body)
 {
@@ -30,19 +30,31 @@ static bool has_token(const char *value, size_t length, const char *token)
     return false;
 }
 
-/* The decimal number that a value begins with; false when it begins with none. */
-static bool number(const char *value, size_t length, uint64_t *number)
-{
-    size_t digits = 0;
+/* What the lines of a head say together of where the response ends, and of its connection. */
+struct framing { bool has_length, wrong_length, coded, closes, keeps; };
 
-    for (*number = 0; digits < length && digits < 18 && value[digits] >= '0' && value[digits] <= '9'; digits++) {
-        *number = *number * 10 + (uint64_t)(value[digits] - '0');
+/* Content-Length. The same number several times, in a list or in lines of their own, is one; of two numbers, or of what is none, nobody
+ * knows which end is meant. */
+static void take_length(const char *value, size_t length, struct framing *framing, uint64_t *known)
+{
+    const char *end = value + length;
+
+    for (;; value++) {
+        uint64_t number = 0;
+        int digits = 0;
+
+        while (value < end && strchr(" \t", *value)) value++;
+        for (; value < end && digits < 18 && *value >= '0' && *value <= '9'; digits++) number = number * 10 + (uint64_t)(*value++ - '0');
+        while (value < end && strchr(" \t\r", *value)) value++;
+        if (digits == 0 || (framing->has_length && number != *known) || (value < end && *value != ',')) framing->wrong_length = true;
+        framing->has_length = true;
+        *known = number;
+        if (value >= end || framing->wrong_length) return;
     }
-    return digits > 0;
 }
 
 /* The few header lines that tell where the response ends, or where it leads to. */
-static void header_line(struct response *response, const char *line, size_t length, bool *has_length)
+static void header_line(struct response *response, const char *line, size_t length, struct framing *framing)
 {
     const char *colon = memchr(line, ':', length);
     size_t name_length;
@@ -54,11 +66,13 @@ static void header_line(struct response *response, const char *line, size_t leng
     length -= name_length + 1;
     while (length && (*value == ' ' || *value == '\t')) value++, length--;
     if (name_length == 14 && strncasecmp(line, "content-length", 14) == 0) {
-        *has_length = number(value, length, &response->left);
+        take_length(value, length, framing, &response->left);
     } else if (name_length == 17 && strncasecmp(line, "transfer-encoding", 17) == 0) {
         response->chunked = has_token(value, length, "chunked");
+        framing->coded = !has_token(value, length, "identity"); /* which is none, as RFC 2616 had it */
     } else if (name_length == 10 && strncasecmp(line, "connection", 10) == 0) {
-        response->close = has_token(value, length, "close");
+        framing->closes |= has_token(value, length, "close");
+        framing->keeps |= has_token(value, length, "keep-alive");
     } else if (name_length == 8 && strncasecmp(line, "location", 8) == 0) {
         response->location = value;
         response->location_length = length;
@@ -96,30 +110,37 @@ static int status_of(const char *head, size_t length)
     return status >= 100 && status < STATUSES ? status : 0;
 }
 
+/* Interim responses, 204 and 304 have no body, whatever their lines say (RFC 9112, section 6.3). What comes behind SWITCHING is no HTTP. */
+#define SWITCHING 101
+
+static bool is_bodiless(int status) { return status < 200 || status == 204 || status == 304; }
+
 /* The whole head is there. False when it is none. */
 static bool parse_head(struct response *response, size_t head_end, bool head_only)
 {
     const char *at = response->head, *end = response->head + head_end;
-    bool has_length = false;
+    struct framing framing = {0};
 
     response->status = status_of(at, head_end);
     if (!response->status) return false;
-    response->close = at[7] == '0';
     while (at < end) {
         const char *line_end = memchr(at, '\n', (size_t)(end - at));
         if (!line_end) line_end = end;
-        header_line(response, at, (size_t)(line_end - at), &has_length);
+        header_line(response, at, (size_t)(line_end - at), &framing);
         at = line_end + 1;
     }
+    response->close = framing.closes || response->status == SWITCHING || (response->head[7] == '0' && !framing.keeps);
     response->head_done = true;
-    if (head_only || response->status == 204 || response->status == 304) {
+    if (head_only || is_bodiless(response->status)) {
         response->left = 0;
         response->chunked = false;
     } else if (response->chunked) {
         response->left = 0;
-    } else if (!has_length) {
+    } else if (framing.coded || !framing.has_length) {
         response->until_close = true;
         response->close = true;
+    } else if (framing.wrong_length) {
+        return false;
     }
     return true;
 }
@@ -162,6 +183,10 @@ static enum reading feed_chunks(struct response *response, const char *bytes, si
     for (size_t i = 0; i < length;) {
         char c = bytes[i];
         switch (response->chunk_state) {
+          case CHUNK_BEGIN:
+            if (hex(c) < 0) return NO_HTTP;
+            response->chunk_state = CHUNK_SIZE;
+            break;
           case CHUNK_SIZE:
             if (hex(c) >= 0 && response->left >> 56 == 0) response->left = response->left * 16 + (uint64_t)hex(c);
             else if (c == '\n') response->chunk_state = response->left ? CHUNK_DATA : TRAILER;
@@ -182,12 +207,13 @@ static enum reading feed_chunks(struct response *response, const char *bytes, si
             break;
           }
           case CHUNK_DATA_END:
-            if (c == '\n') response->chunk_state = CHUNK_SIZE;
+            if (c == '\n') response->chunk_state = CHUNK_BEGIN;
+            else if (c != '\r') return NO_HTTP; /* the chunk is longer than it said */
             i++;
             break;
           case TRAILER:
             i++;
-            if (c == '\n') return COMPLETE;
+            if (c == '\n') return i == length ? COMPLETE : NO_HTTP;
             if (c != '\r') response->chunk_state = TRAILER_LINE;
             break;
           case TRAILER_LINE:
@@ -212,13 +238,14 @@ enum reading load_response_feed(struct response *response, const char *bytes, si
         if (!end) return response->head_length == HEAD_MAX ? NO_HTTP : NEEDS_MORE;
         head_end = (size_t)(end - response->head) + 4;
         if (!parse_head(response, head_end, head_only)) return NO_HTTP;
-        if (response->status < 200) { /* an interim response: the real one follows */
+        if (response->status < 200 && response->status != SWITCHING) { /* an interim response: the real one follows */
             size_t used = head_end - before;
             load_response_begin(response, response->keeps_body);
             return load_response_feed(response, bytes + used, length - used, head_only);
         }
         bytes += head_end - before;
         length -= head_end - before;
+        if (response->status == SWITCHING) return COMPLETE;
         if (!response->chunked && !response->until_close && response->left == 0) return length ? NO_HTTP : COMPLETE;
     }
     if (response->chunked) return feed_chunks(response, bytes, length);

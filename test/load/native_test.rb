@@ -286,6 +286,20 @@ class NativeTest < TunerTest
     assert_in_delta 100, counts.first, 40
   end
 
+  test "requests are due at the same instants with the same seed, whenever the server has connections made anew" do
+    Dir.mktmpdir do |folder|
+      due = [0.0, 0.02].map do |seconds|
+        path = File.join(folder, "#{seconds}.csv")
+        generator = Load::Native.new(raw_path: path)
+        ScriptedServer.serve(->(*) { sleep(seconds) && 200 }) do |server|
+          run_native(server.url, arrivals: Load::Arrivals.open(200, reuse: 1..3), connections_count: 50, duration_s: 0.5, generator:)
+        end
+        answers(path).map { |answer| answer[:intended_ns] }.sort
+      end
+      assert_equal(*due)
+    end
+  end
+
   test "connections are used as often as was said, and then made anew" do
     outcome = ScriptedServer.serve(->(*) { 200 }) do |server|
       run_native(server.url, arrivals: Load::Arrivals.open(200, kind: "even", reuse: 1..3), duration_s: 1)
@@ -330,7 +344,10 @@ class NativeTest < TunerTest
       ["HTTP/1.1 200 OK\r\n\r\nuntil the end"] => 13, ["HTTP/1.0 200 OK\r\n", "\r\nunt", "il the end"] => 13,
       ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Le", "ngth: 5\r\n\r\nhe", "llo"] => 5,
       ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA\r\n, wor", "ld!!!\r\n0\r\nTrailer: x\r\n\r\n"] => 15,
-      ["HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"] => 0
+      ["HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n"] => 0, ["HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n"] => 0,
+      ["HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\nContent-Length: 5 \r\n\r\nhello"] => 5,
+      ["HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 3\r\n\r\n", "until", " the end"] => 13,
+      ["HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 5\r\n\r\nhello"] => 5
     }.each do |parts, length|
       with_bytes(*parts) do |url|
         outcome = run_native(url, connections_count: 1, duration_s: 0.2)
@@ -338,6 +355,20 @@ class NativeTest < TunerTest
         assert_equal [[length, length]], outcome.body_bytes_ranges, parts.inspect
       end
     end
+  end
+
+  test "a switch of protocols is a response, and what comes behind it is no HTTP" do
+    with_bytes("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n\x81\x05hello".b) do |url|
+      outcome = run_native(url, connections_count: 1, duration_s: 0.2)
+      assert_match(/responses had an unexpected status \(101: \d+\)/, outcome.complaint)
+    end
+  end
+
+  test "a connection is made anew where any line of a response says that it ends" do
+    closing = ScriptedServer::Reply.new(200, {"Connection" => "close", "connection" => "x-hop"}, "ok")
+    outcome = ScriptedServer.serve(->(*) { closing }) { |server| run_native(server.url, connections_count: 1, duration_s: 0.2) }
+    assert_nil outcome.complaint
+    assert_equal outcome.requests_count, outcome.connections_made_count
   end
 
   test "a response that comes before the server has read the request, and ends the connection, is one" do
@@ -359,7 +390,9 @@ class NativeTest < TunerTest
 
   test "a response that is not HTTP, or is cut short, is an error" do
     [["SSH-2.0-OpenSSH\r\n\r\n"], ["HTTP/1.1 2x0 OK\r\n\r\n"], ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nmore than two"],
-      ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nless"], ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"], [""]].each do |parts|
+      ["HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nless"], ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"], [""],
+      ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\nhello"], ["HTTP/1.1 200 OK\r\nContent-Length: 5x\r\n\r\nhello"],
+      *["5\r\nhello!\r\n0\r\n\r\n", "\r\n\r\n", "0\r\n\r\n0\r\n\r\n"].map { |body| ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n#{body}"] }].each do |parts|
       with_bytes(*parts) do |url|
         outcome = run_native(url, connections_count: 1, duration_s: 0.1)
         assert_match(/no request was answered; the first to fail: (the response is not HTTP|closed before)/, outcome.complaint, parts.inspect)

@@ -45,6 +45,40 @@ class OutcomeTest < TunerTest
     end
   end
 
+  # A thousand latencies, evenly spread around a median of 8.44855 ms, times `scale`.
+  def median_ns(scale)
+    latencies_ns = Array.new(1_000) { |place| ((7.0 + 2.9 * (place + 0.5) / 1_000) * scale * 1e6).round }
+    outcome(latency: PumaTuner::Probe::Histogram.of(latencies_ns)).percentile_ns("p50")
+  end
+
+  # The buckets there go from 8.389 to 8.651 ms, and on to 8.913 ms: by their middles these medians are equal, or 3.1% apart.
+  test "percentiles in one bucket of the histogram are told apart, and those beside its edge are not far from each other" do
+    {[1.0, 1.023] => 1.023, [1.0237, 1.0247] => 1.001}.each do |scales, ratio|
+      medians = scales.map { |scale| median_ns(scale) }
+      scales.zip(medians) { |scale, ns| assert_in_epsilon 8_448_550 * scale, ns, 0.0005 }
+      assert_in_delta ratio, medians.last.fdiv(medians.first), 0.0005
+    end
+    six_rounds = [1.0, 1.023].map { |scale| [median_ns(scale)] * 6 }
+    assert_equal :worse, PumaTuner::Prove::Outcome.of(PumaTuner::Stats::PairedRatio.of(*six_rounds), more_is_better: false, equivalent_ratio: 0.02)
+  end
+
+  test "a percentile is no more than the longest latency, 0 of nothing else, and unknown of none" do
+    told = ->(latencies_ns) { outcome(latency: PumaTuner::Probe::Histogram.of(latencies_ns), max_ns: latencies_ns.max).percentile_ns("p50") }
+    assert_equal [8_400_000, 0, nil], [[8_400_000], [0, 0, 5_000], []].map(&told)
+    assert_equal 49_000_000, outcome.percentile_ns("p50")
+  end
+
+  test "a request of an open loop that had no response has met no goal" do
+    latency = PumaTuner::Probe::Histogram.of([1_000_000] * 400)
+    goals = [PumaTuner::Goal.read("90% < 300ms")]
+    attained = lambda do |**due|
+      outcome(latency:, **due).held_against(goals).attainments.map { |one| [one.share.value, one.met?] }
+    end
+    assert_equal [[1.0, true]], attained.call
+    assert_equal [[1.0, true]], attained.call(intended_count: 400)
+    assert_equal [[0.8, false]], attained.call(intended_count: 500, unanswered_count: 90, socket_errors_count: 10)
+  end
+
   test "what the server printed is told with the complaint, and is not part of what is kept" do
     error = assert_raises(PumaTuner::InvalidMeasurement) { outcome(socket_errors_count: 2).ensure_expected_responses { ["no such table"] } }
     assert_match(/\nIts last lines:\n  \| no such table\z/, error.message)

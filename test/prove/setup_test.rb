@@ -29,6 +29,14 @@ class SetupTest < TunerTest
     refute_empty load.generator
   end
 
+  test "variants take turns at a closed loop, and not at an open one, whose queue a pause would empty" do
+    counts = [Load::Arrivals.closed, Load::Arrivals.open(100)].map do |arrivals|
+      traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count: 7, seed: 1, arrivals:)
+      Prove::TrialRunner.new(preparation: nil, traffic:, times: TIMES).turns_count
+    end
+    assert_equal [4, 1], counts
+  end
+
   test "to a block nothing is sent, and it is judged by what blocks have" do
     plan = of_block(primary: "cpu_per_iteration").plan
     assert_equal [nil, nil, 500_000_000], [plan.load.generator, plan.load.connections_count, plan.load.duration_ns]

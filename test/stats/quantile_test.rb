@@ -20,15 +20,5 @@ class QuantileTest < TunerTest
 
   test "is unknown without samples" do
     assert_nil Quantile.of([], 0.5)
-    assert_nil Quantile.of_counts({}, 0.5)
-  end
-
-  test "a quantile of counts is that of the samples counted" do
-    random = Random.new(1)
-    50.times do
-      sorted = Array.new(random.rand(1..40)) { random.rand(1..12) }.sort
-      ratio = random.rand
-      assert_in_delta Quantile.of(sorted, ratio), Quantile.of_counts(sorted.tally, ratio), 1e-9, "#{sorted} at #{ratio}"
-    end
   end
 end

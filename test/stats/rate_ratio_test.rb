@@ -31,6 +31,37 @@ class RateRatioTest < TunerTest
     assert_in_delta 0.95, held.count(true) / 400.0, 0.035
   end
 
+  test "evidence of more is that of all higher shares alike, by hand, and 1 on average where rates are equal" do
+    # (1 - 4^-6) x 4^5 / (6 x 3/4); of one event at equal exposures 3/2, or 1/2.
+    {[[0, 5], [3, 1]] => 227.5, [[0, 1], [1, 1]] => 1.5, [[1, 0], [1, 1]] => 0.5, [[0, 0], [2, 1]] => 1.0}.each do |(counts, exposures), evidence|
+      assert_in_delta evidence, RateRatio.evidence_of_more(counts, exposures), 1e-9
+    end
+    mean = (0..12).sum do |count|
+      chance = 0.3**count * 0.7**(12 - count) * (1..count).inject(1) { |ways, step| ways * (13 - step) / step }
+      chance * RateRatio.evidence_of_more([12 - count, count], [7, 3])
+    end
+    assert_in_delta 1.0, mean, 1e-9
+  end
+
+  # The chance that it holds after any of so many events, of which each is the second one's with this chance: by all ways
+  # to get there.
+  def ever(events_count, share)
+    ways = {0 => 1.0}
+    (1..events_count).sum do |total|
+      ways = ways.each_with_object(Hash.new(0.0)) do |(count, chance), sums|
+        sums[count] += chance * (1 - share)
+        sums[count + 1] += chance * share
+      end
+      ways.keys.select { |count| count > total * share && yield([total - count, count]) }.sum { |count| ways.delete(count) }
+    end
+  end
+
+  test "evidence holds what it promises however often it is asked for, and a p-value does not" do
+    by_p_value = ever(60, 1 / 3.0) { |counts| RateRatio.p_value(counts, [2, 1]) <= 0.01 }
+    assert_in_delta 0.024, by_p_value, 0.001
+    assert_operator ever(60, 1 / 3.0) { |counts| RateRatio.evidence_of_more(counts, [2, 1]) >= 100 }, :<=, 0.01
+  end
+
   test "zero over something is 0, and something over zero has no upper end" do
     assert_equal 0.0, RateRatio.of([5, 0], [1, 1]).value
     assert_equal Float::INFINITY, RateRatio.of([0, 5], [1, 1]).high

@@ -43,6 +43,13 @@ class TrialDecisionTest < TunerTest
     assert_nil kind_for { {errors: 2} }
   end
 
+  # Eight to none are 2 of 256, a p-value of 0.8%, which one of many looks has by chance.
+  test "errors such as chance brings in one of many looks are no harm, and a few more are" do
+    burst = ->(seconds) { kind_for { |_, canary, at_s| {errors: (canary && seconds.cover?(at_s)) ? 2 : 0} } }
+    assert_nil burst[3..6]
+    assert_equal :errors, burst[3..7]
+  end
+
   test "a queue that grows beyond the threads ends it, where the others have none like it" do
     assert_equal :queue, kind_for { |_, canary| {queued_count: canary ? 9 : 1} }
     assert_nil kind_for { |_, canary, at_s| {queued_count: (canary && at_s.odd?) ? 9 : 0} }

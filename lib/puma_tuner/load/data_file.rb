@@ -27,6 +27,25 @@ module PumaTuner
         new(path:, columns:, rows:)
       end
 
+      # Rows are as many as the longest list has; the others begin again. Values that belong together stay in one row.
+      #
+      # @param columns [Array<String>]
+      # @param lists [Array<Array<Array<String>>>] rows of some of these columns each, in their order
+      # @return [String] such a file
+      def self.csv(columns, lists)
+        CSV.generate do |csv|
+          csv << columns
+          lists.map(&:size).max.to_i.times { |place| csv << lists.flat_map { |rows| rows[place % rows.size] } }
+        end
+      end
+
+      # @param name [String] of a column
+      # @param taken [#include?] names
+      # @return [String] itself, or with a number after it
+      def self.free_name(name, taken)
+        [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }
+      end
+
       def self.lines_of(path)
         csv = CSV.new(text_of(path), skip_blanks: true)
         while (cells = csv.shift)

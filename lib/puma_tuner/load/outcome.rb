@@ -67,8 +67,9 @@ module PumaTuner
       # @return [Outcome] with how many of the responses that counted met them
       def held_against(goals)
         return self if latency.nil? || counted_count.zero?
+        count = intended_count || counted_count # what was due and had no response has met none
         with(attainments: goals.map do |goal|
-          Stats::Attainment.of(goal, latency.count_below(goal.limit_ns), counted_count)
+          Stats::Attainment.of(goal, latency.count_below(goal.limit_ns), count)
         end)
       end
 
@@ -100,7 +101,7 @@ module PumaTuner
       # @param percentile [String] "p97.5"
       # @return [Integer, nil] nanoseconds; nil of one that the generator does not tell
       def percentile_ns(percentile)
-        return latency.quantile_ns(Percentile.ratio(percentile).to_f) if latency
+        return spread_quantile_ns(Percentile.ratio(percentile)) if latency
         {"p50" => p50_ns, "p90" => p90_ns, "p99" => p99_ns}[percentile]
       end
 
@@ -149,6 +150,20 @@ module PumaTuner
         total_ns = [self, other].sum { |one| one.mean_ns.to_i * one.counted_count }
         throughput_per_s = [self, other].sum { |one| one.throughput_per_s * one.duration_ns } / sums.fetch(:duration_ns)
         {**sums, throughput_per_s:, mean_ns: (total_ns / count if count.positive?)}
+      end
+
+      # By the middles of buckets, two loads that are 3% apart would be equal, or two that hardly differ 3% apart. So
+      # the responses of a bucket are taken to be spread over it evenly, each in the middle of its part, as
+      # Histogram#count_below takes them, too.
+      def spread_quantile_ns(ratio)
+        return if latency.count.zero?
+        rank = [(ratio * latency.count).ceil, 1].max
+        seen = latency.zero_count
+        return 0 if rank <= seen
+        bucket, count = latency.counts.find { |_, one| (seen += one) >= rank }
+        range = Probe::Histogram.range_of(bucket)
+        place = (rank - (seen - count) - 0.5) / count
+        [(range.begin + (range.end - range.begin) * place).round, max_ns].compact.min
       end
 
       def wrong_status_count = unexpected_count - wrong_body_count.to_i

@@ -13,14 +13,12 @@ module PumaTuner
     # detail: a Statement, as a clause; of what failed, the error's own text
     # output: the last lines that the app has printed; told while the rounds
     #   run, and not in the document, as they may hold anything
-    Void = Document.define(:kind, :detail, :output, symbols: [:kind], added: [:output],
+    Void = Document.define(:kind, :detail, :output, symbols: [:kind], added: {output: []},
       nested: {detail: Statement}) do
       # @param text [String] an error's
       # @param output [Array<String>, nil] the last lines that the app has printed
       # @return [Void] by the variant's own doing
       def self.failed(text, output: nil) = new(kind: :failed, detail: Statement.of(:told, text:), output:)
-
-      def initialize(kind:, detail:, output: nil) = super(kind:, detail:, output: output || [])
 
       def to_document = super.except(:output)
     end

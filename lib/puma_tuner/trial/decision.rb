@@ -15,9 +15,11 @@ module PumaTuner
       REQUESTS_MIN = 100
       SURE_RATIO = 0.99
 
-      # So few errors happen anyway.
+      # So few errors happen anyway. It is looked each second, and so the evidence must be of a kind that does not come
+      # by looking often: chance gives so much in one period of 100 at most. By a p-value of 1%, which was rejected,
+      # 60 errors that hit three workers alike end 2.4 of 100 periods, and so a quarter of trials with twelve.
       ERRORS_MIN = 3
-      ERRORS_P_VALUE = 0.01
+      ERRORS_EVIDENCE = 100
 
       # Waits for a connection of a pool, of all time of the canary's requests, beyond those of its fellows.
       STARVED_RATIO = 0.05
@@ -203,7 +205,7 @@ module PumaTuner
         end
         return if errors.last < ERRORS_MIN || requests.any?(&:zero?)
         before, after = errors.zip(requests).map { |count, all| count.fdiv(all) }
-        return if after <= before || Stats::RateRatio.p_value(errors, requests) > ERRORS_P_VALUE
+        return if after <= before || Stats::RateRatio.evidence_of_more(errors, requests) < ERRORS_EVIDENCE
         Statement.of(:errors, before:, after:)
       end
 

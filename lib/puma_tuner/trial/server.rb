@@ -34,17 +34,11 @@ module PumaTuner
       HOW = "Start it with `PumaTuner.run(trial: true)`, or with PUMA_TUNER_TRIAL=1 and `plugin :puma_tuner`, " \
         "in config/puma.rb."
 
-      # Reads of a ledger what a trial compares: no traces, no locks, and of histograms the first, of wall times.
+      # Of histograms a trial compares the first, of wall times.
       class LedgerReader < Probe::Ledger::Reader
         private
 
-        def histogram_bytes(kind, index) = (super if kind == :request)
-
         def histograms_count = 1
-
-        def traces = []
-
-        def locks = {}
       end
 
       # @return [Probe::Ledgers]
@@ -245,7 +239,9 @@ module PumaTuner
 
       def read(path)
         return if !path.end_with?(".ledger") || ledgers.ended?(path)
-        File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true) { |file| LedgerReader.new(file).ledger }
+        File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true) do |file|
+          LedgerReader.new(file).ledger(traced: false, kind: :request)
+        end
       rescue Errno::ENOENT
         nil
       end
@@ -272,7 +268,7 @@ module PumaTuner
       # The first look at a process counts nothing.
       def gained(ledger, before)
         return {endpoints: {}.freeze, parts_ns: {}.freeze} unless before
-        entries = ledger.entries.values.select { |entry| entry.kind == :request }.filter_map do |entry|
+        entries = ledger.entries.each_value.filter_map do |entry|
           earlier = before.entries[[:request, entry.name]]
           gain = earlier ? entry - earlier : entry
           gain if gain.counts.first.positive?
