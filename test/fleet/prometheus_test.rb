@@ -54,6 +54,22 @@ class FleetPrometheusTest < TunerTest
     answering("127.0.0.1", "SSH-2.0-x\r\n") { |port| assert_match(/does not speak HTTP, so it is not Prometheus/, unanswered(url: "http://127.0.0.1:#{port}")) }
   end
 
+  test "who is not let in, or sent elsewhere, is told what to give, and no secret of the other address" do
+    {401 => "no org id", 403 => '{"message":"Forbidden"}'}.each do |status, body|
+      assert_match(/does not let this request in \(status #{status}\)\. Give --header, such as "Authorization: Bearer TOKEN"/, unanswered { [status, body] })
+    end
+    answering("127.0.0.1", "HTTP/1.1 302 Found\r\nLocation: https://me:s3cret@sso.example/login?state=s3cret\r\nContent-Length: 0\r\n\r\n") do |port|
+      message = unanswered(url: "http://127.0.0.1:#{port}")
+      assert_match(%r{refers to "https://sso\.example/login" \(status 302\)\. Give that address with --url}, message)
+      refute_includes message, "s3cret"
+    end
+  end
+
+  test "a proxy that gave up a query, and another program's JSON, are told as what they are" do
+    assert_match(/a proxy before .* gave up a query \(status 504\)\. Shorten --window/, unanswered { [504, "<html>Gateway Time-out</html>"] })
+    assert_match(/did not answer as Prometheus does: key not found: "status".*--url/, unanswered { [404, '{"message":"Not found"}'] })
+  end
+
   test "an address of IPv6 is one" do
     answering("::1", "HTTP/1.1 502 X\r\nContent-Length: 0\r\n\r\n") { |port| assert_match(/answered 502/, unanswered(url: "http://[::1]:#{port}")) }
   rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT

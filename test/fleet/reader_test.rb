@@ -206,8 +206,23 @@ class FleetReaderTest < TunerTest
     partial = {/\Aquery count by.*exporter_info\{yjit="off"/ => ->(_) { vector([{schema: "1", complete: "false"}, 1], [{schema: "1", complete: "true"}, 3]) },
                /timestamp.*"on"/ => ->(_) { vector([{}, 95.2]) }}
     warnings = compare(partial).warnings
-    assert_includes warnings, "a: some servers run without the extension, and know no GVL wait, IO and locks."
+    assert_includes warnings, "a: some servers run without the extension, and know no GVL wait, IO and locks; so these are unknown of the group."
     assert_includes warnings, "b: a server's clock is 95.2 s off Prometheus'. Figures here don't depend on it, logs do."
+  end
+
+  test "of a group with servers that know less than everything, no sum lacks what these had" do
+    comparison = compare({/\Aquery count by \(schema.*exporter_info\{yjit="off"/ => ->(_) { vector([{schema: "1", complete: "false"}, 1], [{schema: "1", complete: "true"}, 3]) }})
+    row = comparison.row("gvl_wait_per_request")
+    assert_equal [nil, nil, nil], [row.a, row.ratio, row.outcome]
+    assert_operator row.b, :>, 0
+    assert_operator comparison.row("queue_per_request").a, :>, 0
+  end
+
+  test "of a service with such servers nothing is said that rests on what they don't tell" do
+    service = compare({/\Aquery count by \(service\).*exporter_info\{complete="false"\}/ => ->(_) { vector([{service: "shop"}, 1]) }}).services.first
+    assert_equal ["shop", {}, nil, nil, nil], [service.name, service.parts, service.rule_threads_count, service.needed_workers_count, service.saved_bytes]
+    assert_equal [ServiceReader::INCOMPLETE], service.advice
+    assert_operator service.peak_per_s, :>, 0
   end
 
   test "where this machine's clock is wrong, Prometheus' is taken" do

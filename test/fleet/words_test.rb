@@ -44,6 +44,15 @@ class FleetWordsTest < TunerTest
     assert_equal [1_772_409_600.0, 1_772_445_600.0, nil], ["2026-03-02", "2026-03-02T10:00:00Z", nil].map { |text| Window.instant("--a-end", text) }
   end
 
+  test "an instant without a zone is of UTC, as a day is, wherever the command runs" do
+    before, ENV["TZ"] = ENV["TZ"], "XXX-9" # nine hours ahead
+    instants = %w[2026-03-02T10:00:00 2026-03-02T10:00:00Z 2026-03-02T11:00:00+01:00].map { |text| Window.instant("--a-end", text) }
+    assert_equal [1_772_445_600.0], instants.uniq
+    assert_equal 1_772_409_600.0, Window.instant("--a-end", "2026-03-02")
+  ensure
+    ENV["TZ"] = before
+  end
+
   test "queries add up servers, by rules or without" do
     selector = Selector.parse('yjit="on"')
     raw, rules = %i[raw rules].map { |source| Queries.new(source, selector, 3_600) }

@@ -188,6 +188,18 @@ class ExporterTest < TunerTest
     end
   end
 
+  test "variables that can't be keep no server from starting, and one line says so" do
+    {{"PUMA_TUNER_EXPORTER_LABELS" => "service=shop,team"} => /nothing is exported: PUMA_TUNER_EXPORTER_LABELS: "team" has no value/,
+     {"PUMA_TUNER_EXPORTER_LABELS" => "version=7"} => /nothing is exported: "version" can't be a label/,
+     {"PUMA_TUNER_EXPORTER" => "localhost:9394"} => /nothing is exported: "localhost:9394" is not an address/}.each do |wrong, told|
+      ServedApp.open(puma_rb: puma_rb) do |app|
+        port = app.start(extra: {**environment, **wrong})
+        assert_equal [200], ServedApp.request(port, "/", clients: 1, each: 2).uniq
+        assert_equal 1, app.printed.grep(/\Apuma_tuner: .*exported/).grep(told).size, app.printed.join("\n")
+      end
+    end
+  end
+
   test "an address that is taken is told, and the app serves all the same" do
     TCPServer.open("127.0.0.1", @port) do
       ServedApp.open(puma_rb: puma_rb) do |app|

@@ -32,6 +32,11 @@ class OpsTest < TunerTest
     assert_empty bounds - PumaTuner::Export::Bounds::FINE.names
   end
 
+  test "a goal's windows of days are read of what is added up, and not of each server" do
+    read = File.read("#{FOLDER}/prometheus/slo.yml").scan(/(\w[\w:]*)\{[^}]*\}\[\w+\]/).flatten
+    assert_equal [12, ["fleet:puma_tuner_request_duration_seconds_bucket:rate5m"]], [read.size, read.uniq]
+  end
+
   def metrics_in(text) = text.scan(/\b(?:fleet:)?puma_tuner_\w+(?::\w+)?/).uniq
 
   test "dashboard, alerts and rules ask for what is exported or recorded" do

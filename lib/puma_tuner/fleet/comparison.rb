@@ -13,9 +13,7 @@ module PumaTuner
     #   is no bound of the exporter's buckets lies within one, whose requests are taken to be spread over it evenly
     Group = Document.define(:name, :selector, :begins_at, :ends_at, :spans_count, :usable_count, :compared_count,
       :requests_count, :servers_count, :workers_count, :restarts_count, :attainments,
-      nested: {attainments: [Stats::Attainment]}, added: [:attainments]) do
-      def initialize(attainments: nil, **fields) = super(attainments: attainments || [].freeze, **fields)
-    end
+      nested: {attainments: [Stats::Attainment]}, added: {attainments: []})
 
     # A metric of both. unit: "ns", "bytes", "per_s" or "count"
     #
@@ -28,10 +26,8 @@ module PumaTuner
     #   that, after Holm over all; nil of what is only told
     # reason: why nothing can be shown whatever the figures are, see Comparer::REASONS; nil where they decide
     Row = Document.define(:name, :label, :unit, :a, :b, :ratio, :adjusted, :error_ratio, :outcome, :reason,
-      added: %i[reason], symbols: %i[outcome reason],
-      nested: {ratio: Stats::Estimate, adjusted: Stats::Estimate}) do
-      def initialize(reason: nil, **fields) = super
-    end
+      added: {reason: nil}, symbols: %i[outcome reason],
+      nested: {ratio: Stats::Estimate, adjusted: Stats::Estimate})
 
     # An endpoint whose share of the requests changed. a_ratio, b_ratio: shares
     Mover = Document.define(:endpoint, :a_ratio, :b_ratio)

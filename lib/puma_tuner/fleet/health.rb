@@ -44,6 +44,11 @@ module PumaTuner
         raise InvalidMeasurement, "--#{name} #{selector}: #{why_no_label(label, window)}" if label
       end
 
+      # @return [Boolean] whether some of the servers can't tell all parts of a request's time
+      def incomplete?(selector, window)
+        info(selector, window).any? { |series| series.labels["complete"] == "false" }
+      end
+
       # @return [Array<String>] of the machine that asks
       def of_clock
         ahead_s = @prometheus.clock_ahead_s.to_f
@@ -146,8 +151,9 @@ module PumaTuner
       end
 
       def incomplete(name, selector, window)
-        partial = info(selector, window).any? { |series| series.labels["complete"] == "false" }
-        partial ? ["#{name}: some servers run without the extension, and know no GVL wait, IO and locks."] : []
+        return [] unless incomplete?(selector, window)
+        ["#{name}: some servers run without the extension, and know no GVL wait, IO and locks; so these are unknown " \
+          "of the group."]
       end
 
       def clocks(name, selector, window)

@@ -9,8 +9,8 @@ module PumaTuner
   module Fleet
     # A server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, VictoriaMetrics.
     #
-    # Each fault is told apart, as each has another cure: nobody there, too slow, no Prometheus, a query refused, an
-    # response that is partial by its own word.
+    # Each fault is told apart, as each has another cure: nobody there, too slow, nobody let in, no Prometheus, a query
+    # refused, a response that is partial by its own word.
     class Prometheus
       # One line of a response. labels: {name => value}; values: {seconds since 1970 => Float}
       Series = Data.define(:labels, :values) do
@@ -44,7 +44,7 @@ module PumaTuner
       end
 
       # @return [String] its address, without a password or a query
-      def to_s = @url.to_s[/\A[^?#]*/].sub(%r{//[^/]*@}, "//")
+      def to_s = public_part(@url.to_s)
 
       # @param window [Window]
       # @return [Array<Series>]
@@ -92,8 +92,9 @@ module PumaTuner
 
       def ask(path, get: false, **parameters)
         response = exchange(path, parameters, get)
+        ensure_let_through(response)
         document = parsed(response)
-        raise Unanswered, refusal(document) unless document["status"] == "success"
+        raise Unanswered, refusal(document) unless document.fetch("status") == "success"
         partial = "some of its storage did not answer (isPartial)" if document["isPartial"]
         @warnings |= [*document["warnings"], *partial].map(&:to_s)
         yield document.fetch("data")
@@ -134,6 +135,25 @@ module PumaTuner
       rescue ArgumentError
         @clock_ahead_s = 0.0
       end
+
+      # What stands before a Prometheus, such as a proxy or a login, tells by its status alone what is to be done: its
+      # text is a page for people, or some JSON of its own.
+      def ensure_let_through(response)
+        case response
+        when Net::HTTPUnauthorized, Net::HTTPForbidden
+          raise Unanswered, "#{self} does not let this request in (status #{response.code}). Give --header, such as " \
+            "\"Authorization: Bearer TOKEN\" or \"X-Scope-OrgID: TENANT\", or a user and a password in --url"
+        when Net::HTTPRedirection
+          raise Unanswered, "#{self} refers to #{public_part(response["location"].to_s).inspect} (status " \
+            "#{response.code}). Give that address with --url; where it is one to log in at, give --header"
+        when Net::HTTPGatewayTimeout
+          raise Unanswered, "a proxy before #{self} gave up a query (status #{response.code}). Shorten --window, or " \
+            "let it evaluate ops/prometheus/rules.yml beforehand"
+        end
+      end
+
+      # @return [String] an address without a password and a query
+      def public_part(address) = address[/\A[^?#]*/].sub(%r{//[^/]*@}, "//")
 
       def parsed(response)
         document = JSON.parse(response.body)

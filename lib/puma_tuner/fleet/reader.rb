@@ -106,8 +106,17 @@ module PumaTuner
 
       def spans_of(selector, window, name)
         reader = GroupReader.new(@prometheus, Queries.new(@source, selector, window.step_s), window)
-        {name:, selector:, window:, spans: reader.spans, restarts_count: reader.restarts_count}
+        spans = reader.spans
+        if @health.incomplete?(selector, window)
+          spans = spans.map { |span| span.with(parts_s: span.parts_s.slice(*TOLD_BY_ALL)) }
+        end
+        {name:, selector:, window:, spans:, restarts_count: reader.restarts_count}
       end
+
+      # Parts that servers without the extension tell, too. Of all others a sum over the group lacks what these servers
+      # had, while their requests are counted.
+      TOLD_BY_ALL = %w[queue].freeze
+      private_constant :TOLD_BY_ALL
 
       def groups_of(groups, comparer)
         groups.each_with_index.to_h do |group, side|

@@ -19,6 +19,10 @@ module PumaTuner
       GVL_WAIT_RATIO = 0.05
       QUEUE_RATIO = 0.1
 
+      # Of a service whose shares of time, and what rests on them, are left out.
+      INCOMPLETE = "Some of its servers run without the extension, so where its requests' time goes, and what they " \
+        "need, is unknown."
+
       # The parts that a request would have, had nobody been in its way.
       UNDISTURBED = Probe::Parts::DEMANDED.map(&:name).freeze
 
@@ -27,6 +31,7 @@ module PumaTuner
         @prometheus = prometheus
         @window = window
         @by = by
+        @info = selector.with_more(["complete", "=", "false"]).of(Queries::INFO.fetch(source))
         @queries = Queries.new(source, selector, window.step_s)
         @counts = Queries.new(source, selector.with_more(["le", "=", "+Inf"]), window.step_s)
       end
@@ -34,13 +39,15 @@ module PumaTuner
       # @return [Array<Service>] that with most to save first
       def call
         requests = by_service(@counts.counter(:duration, by: [@by]))
-        parts = ask(@queries.counter(:time, by: [@by])).group_by { |series| series.labels.fetch(@by, "") }
+        left_out = incomplete
+        parts = ask(@queries.counter(:time, by: [@by])).group_by { |series| name_of(series) }.except(*left_out)
         levels = %i[workers threads servers worker_memory memory yjit_limited yjit_limit].to_h do |name|
           [name, by_service(@queries.level(name, by: [@by]))]
         end
         services = requests.map do |name, values|
-          service(name, values, sums(parts.fetch(name, [])), levels.transform_values { |all| mean(all[name]) },
+          found = service(name, values, sums(parts.fetch(name, [])), levels.transform_values { |all| mean(all[name]) },
             nearest(levels, name))
+          left_out.include?(name) ? found.with(advice: [INCOMPLETE, *found.advice].freeze) : found
         end
         services.sort_by do |service|
           [-(service.saved_bytes || 0), -service.parts.fetch("gvl_wait", 0.0), service.name]
@@ -51,7 +58,18 @@ module PumaTuner
 
       def ask(query) = @prometheus.range(query, @window)
 
-      def by_service(query) = ask(query).to_h { |series| [series.labels.fetch(@by, ""), series.values] }
+      def by_service(query) = ask(query).to_h { |series| [name_of(series), series.values] }
+
+      def name_of(series) = series.labels.fetch(@by, "")
+
+      # Servers without the extension tell of queue and CPU time alone: shares of the two are no shares of requests, and
+      # beside other servers' parts their requests would count as ones that took no time for anything else.
+      #
+      # @return [Array<String>] services with any such server
+      def incomplete
+        query = "count by (#{@by}) (last_over_time(#{@info}[#{@window.duration_s}s]))"
+        @prometheus.instant(query, @window.ends_s).map { |series| name_of(series) }
+      end
 
       def sums(list) = list.to_h { |series| [series.label("part"), series.values.values.sum] }
 

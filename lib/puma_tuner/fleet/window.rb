@@ -10,6 +10,9 @@ module PumaTuner
     Window = Data.define(:ends_s, :duration_s, :step_s) do
       const_set(:UNITS, {"s" => 1, "m" => 60, "h" => 3_600, "d" => 86_400, "w" => 604_800}.freeze)
 
+      # At the end of an instant.
+      const_set(:ZONE, /(Z|[+-]\d\d(:?\d\d)?)\z/i)
+
       # @param text [String] "7d", "36h"
       # @return [Integer] seconds
       def self.seconds(option, text)
@@ -20,15 +23,15 @@ module PumaTuner
         seconds
       end
 
+      # Without a zone it is of UTC, as all times are that are printed: the same words mean the same on any machine.
+      #
       # @param text [String, nil] ISO 8601, or seconds since 1970
       # @return [Numeric, nil]
       def self.instant(option, text)
         return if text.nil?
-        if text.match?(/\A\d{9,}(\.\d+)?\z/)
-          text.to_f
-        else
-          Time.iso8601(text.match?(/T/) ? text : "#{text}T00:00:00Z").to_f
-        end
+        return text.to_f if text.match?(/\A\d{9,}(\.\d+)?\z/)
+        instant = text.include?("T") ? text : "#{text}T00:00:00"
+        Time.iso8601(instant.match?(self::ZONE) ? instant : "#{instant}Z").to_f
       rescue ArgumentError
         raise UsageError, "#{option} #{text}: write a time such as 2026-03-02 or 2026-03-02T10:00:00Z"
       end

@@ -19,25 +19,7 @@ module PumaTuner
     OWN_LABELS = %w[endpoint kind part state worker le schema version ruby puma complete].freeze
     TAKEN_LABELS = [*OWN_LABELS, "job", "instance"].freeze
 
-    autoload :Address, "#{__dir__}/export/address"
-    autoload :AdmittedNames, "#{__dir__}/export/admitted_names"
-    autoload :Bounds, "#{__dir__}/export/bounds"
-    autoload :Buckets, "#{__dir__}/export/buckets"
-    autoload :Exporter, "#{__dir__}/export/exporter"
-    autoload :Families, "#{__dir__}/export/families"
-    autoload :Family, "#{__dir__}/export/family"
-    autoload :HttpServer, "#{__dir__}/export/http_server"
-    autoload :HttpSocket, "#{__dir__}/export/http_socket"
-    autoload :LedgerReader, "#{__dir__}/export/ledger_reader"
-    autoload :OpenTelemetry, "#{__dir__}/export/open_telemetry"
-    autoload :ProcessFamilies, "#{__dir__}/export/process_families"
-    autoload :ProcessGauges, "#{__dir__}/export/process_gauges"
-    autoload :PrometheusClient, "#{__dir__}/export/prometheus_client"
-    autoload :Reading, "#{__dir__}/export/reading"
-    autoload :Server, "#{__dir__}/export/server"
-    autoload :Text, "#{__dir__}/export/text"
-    autoload :Work, "#{__dir__}/export/work"
-    autoload :WrittenReader, "#{__dir__}/export/written_reader"
+    PumaTuner.autoload_folder(self, "#{__dir__}/export")
 
     # labels: put on every sample, names to values; endpoints_max: names kept apart, beyond which "(other)" counts them
     # interval_s: between two of a worker's files of gauges
@@ -63,9 +45,11 @@ module PumaTuner
       # @param settings [Settings]
       # @return [void]
       def start(address:, settings: DEFAULTS)
+        # First, as what is kept of a mistake would stand in the way of a call that can be.
+        address &&= Address.parse(address)
         first = @settings.nil?
         @settings = settings
-        @address = address && Address.parse(address)
+        @address = address
         return unless first
         Probe.start(way_in: "export", directory: ENV["PUMA_TUNER_DIRECTORY"])
         Probe.at_start { |server| tell_gauges(server) }

@@ -19,6 +19,11 @@ class ExportAddressTest < TunerTest
     end
   end
 
+  test "an address that is none leaves nothing behind, so that another one can be given" do
+    assert_raises(PumaTuner::UsageError) { PumaTuner.export("localhost:9394") }
+    assert_nil PumaTuner::Export.address
+  end
+
   test "a socket is its owner's only, and one that a killed server left is replaced" do
     Dir.mktmpdir do |folder|
       address = Address.parse("unix://#{folder}/exporter.sock")

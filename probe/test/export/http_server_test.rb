@@ -3,6 +3,7 @@
 require "test_helper"
 require "net/http"
 require "socket"
+require "zlib"
 
 class ExportHttpServerTest < TunerTest
   Export = PumaTuner::Export
@@ -51,6 +52,30 @@ class ExportHttpServerTest < TunerTest
     assert_match(/\AHTTP\/1\.1 400 /, raw("hello\r\n\r\n"))
     assert_raises(Errno::ECONNRESET, Errno::EPIPE) { 3.times { raw("GET /metrics HTTP/1.1\r\n#{"x" * 20_000}") } }
     assert_nil @server.asked_count
+  end
+
+  # @return [Array(String, String)] head and body of the response
+  def scrape(more = "") = raw("GET /metrics HTTP/1.1\r\n#{more}\r\n").b.split("\r\n\r\n", 2)
+
+  test "a long text is packed for who takes that, and for nobody else" do
+    long = "puma_tuner_x{endpoint=\"GET /größe\"} 1\n" * 1_000
+    @server.define_singleton_method(:text) { long }
+    head, body = scrape("Accept-Encoding: deflate, gzip;q=0.9\r\n")
+    assert_match(/^Content-Encoding: gzip\r$/, head)
+    assert_equal body.bytesize, head[/^Content-Length: (\d+)/, 1].to_i
+    assert_operator body.bytesize, :<, long.bytesize / 5
+    assert_equal long, Zlib.gunzip(body).force_encoding(Encoding::UTF_8)
+    ["", "Accept-Encoding: deflate\r\n", "Accept-Encoding: gzip;q=0, deflate\r\n", "X-Takes: gzip\r\n"].each do |more|
+      head, body = scrape(more)
+      refute_match(/Content-Encoding/, head, more)
+      assert_equal long.b, body, more
+    end
+    long = "puma_tuner_x 2\n" * 1_000
+    assert_equal long, Zlib.gunzip(scrape("accept-encoding:gzip\r\n").last), "it is not the text before"
+  end
+
+  test "a short text is not packed" do
+    assert_equal "puma_tuner_x 1\n", scrape("Accept-Encoding: gzip\r\n").last
   end
 
   test "HEAD has the head of GET, and no body" do

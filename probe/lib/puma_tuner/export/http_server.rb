@@ -10,6 +10,13 @@ module PumaTuner
       # It pauses after an accept that failed, as with too many open files: a loop without a pause would take a core.
       PAUSE_S = 1
 
+      # A shorter text fits into a few packets. Most of a longer one is names that come again and again, and a fleet's
+      # texts cross networks at a price.
+      LEAST_PACKED_BYTES = 4_096
+
+      # In a request's head, as Prometheus and the agents that read its format have it.
+      TAKES_GZIP = /^accept-encoding:[^\r\n]*\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
+
       # @param listener [TCPServer, UNIXServer]
       # @param server [Server]
       def initialize(listener, server)
@@ -34,16 +41,30 @@ module PumaTuner
       private
 
       def answer(client)
-        method, path = HttpSocket.head(client, LIMIT_S).to_s.split(" ", 3)
+        head = HttpSocket.head(client, LIMIT_S).to_s
+        method, path = head.split(" ", 3)
         return write(client, "400 Bad Request", "this is HTTP, and wants GET /metrics\n") unless path&.start_with?("/")
         return write(client, "405 Method Not Allowed", "GET /metrics\n") unless %w[GET HEAD].include?(method)
         return write(client, "404 Not Found", "GET /metrics\n") unless path[/\A[^?]*/] == "/metrics"
-        write(client, "200 OK", @server.text, type: Text::CONTENT_TYPE, with_body: method == "GET")
+        write(client, "200 OK", *packed(@server.text, head), type: Text::CONTENT_TYPE, with_body: method == "GET")
+      end
+
+      # The same text is packed once, however many ask for it.
+      #
+      # @param head [String] of the request
+      # @return [Array(String, String)] the text, and a line for the response's head where it is packed
+      def packed(text, head)
+        return [text, nil] unless text.bytesize >= LEAST_PACKED_BYTES && head.match?(TAKES_GZIP)
+        require "zlib"
+        @packed = [text, Zlib.gzip(text, level: Zlib::BEST_SPEED)] unless @packed&.first.equal?(text)
+        [@packed.last, "Content-Encoding: gzip\r\n"]
+      rescue LoadError
+        [text, nil] # of a Ruby that was built without it
       end
 
       # A client that stops reading is dropped, too.
-      def write(client, status, body, type: "text/plain; charset=utf-8", with_body: true)
-        response = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\nContent-Length: " \
+      def write(client, status, body, encoding = nil, type: "text/plain; charset=utf-8", with_body: true)
+        response = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\n#{encoding}Content-Length: " \
           "#{body.bytesize}\r\nConnection: close\r\n\r\n".b
         response << body.b if with_body
         HttpSocket.write(client, response, LIMIT_S)
