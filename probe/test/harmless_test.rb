@@ -100,8 +100,8 @@ class HarmlessTest < TunerTest
     assert_equal ":done\n", out
   end
 
-  # Puma::Servers as a plugin makes them, as Puma's launcher does, and as its control server is; each asked three times.
-  SERVERS = <<~'RUBY'
+  # Serves an app, asked three times, in a server of its own.
+  SERVING = <<~'RUBY'
     $stdout.sync = true
     require "puma"
     require "puma/server"
@@ -117,12 +117,18 @@ class HarmlessTest < TunerTest
       3.times { TCPSocket.open("127.0.0.1", port) { |socket| socket.write(request) && socket.read } }
     end
     app = ->(_) { [200, {}, ["fine"]] }
+    launched = Puma::Configuration::ConfigMiddleware.new(Puma::Configuration.new, app)
+    read = -> { PumaTuner::Probe::Ledger.read(PumaTuner::Probe.recording.ledger_path) }
+    recorded_count = -> { read.call.entries[[:request, "GET /"]]&.counts&.first }
+  RUBY
+
+  # Puma::Servers as a plugin makes them, as Puma's launcher does, and as its control server is.
+  SERVERS = SERVING + <<~'RUBY'
     serve.call(app, 1, "plugin's")
     p PumaTuner::Probe.recorder
-    serve.call(Puma::Configuration::ConfigMiddleware.new(Puma::Configuration.new, app), 2, "srv")
+    serve.call(launched, 2, "srv")
     serve.call(app, 1, "ctl")
-    read = -> { PumaTuner::Probe::Ledger.read(PumaTuner::Probe.recording.ledger_path) }
-    sleep 0.01 until read.call.entries[[:request, "GET /"]]&.counts&.first == 3
+    sleep 0.01 until recorded_count.call == 3
     ledger = read.call
     p ledger.facts["threads_count"], ledger.entries.keys.filter_map { |kind, name| name[/\w+ \w+/] if kind == :pool_thread }.uniq
     exit!(0)
@@ -131,6 +137,43 @@ class HarmlessTest < TunerTest
   ServedApp::PUMAS.each do |name, gemfile|
     test "a server that is not the app's is not recorded, and takes nothing of the app's, on #{name}" do
       assert_equal ["PumaTuner::Probe::Unwatched", "2", '["puma srv"]'], run_with_puma(SERVERS, gemfile:).lines(chomp: true)
+    end
+  end
+
+  # `rails server` loads the app, and the probe with it, before Puma's server.
+  FAILING = <<~BEFORE + SERVING + <<~AFTER
+    require "puma"
+    require "puma_tuner/probe"
+    PumaTuner::Probe::Puma.count_errors
+  BEFORE
+    failing = ->(_) { [500, {}, ["no"]] }
+    serve.call(Puma::Configuration::ConfigMiddleware.new(Puma::Configuration.new, failing), 1, "srv")
+    p PumaTuner::Probe::Puma.errors_count
+    exit!(0)
+  AFTER
+
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "a server's errors are counted, too, where that is wanted before its class is there, on #{name}" do
+      assert_equal "3\n", run_with_puma(FAILING, gemfile:)
+    end
+  end
+
+  # As tools do that were made before modules could be prepended; here after the probe.
+  REPLACED = SERVING + <<~RUBY
+    handled_count = 0
+    Puma::Server.class_eval do
+      alias_method :handle_request_without_tool, :handle_request
+      define_method(:handle_request) { |*given| (handled_count += 1) && handle_request_without_tool(*given) }
+    end
+    serve.call(launched, 1, "srv")
+    500.times { break if recorded_count.call == 3; sleep 0.01 }
+    p [handled_count, recorded_count.call]
+    exit!(0)
+  RUBY
+
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "a tool that puts a method of its own in the place of Puma's, and calls the one before it, is served and recorded, on #{name}" do
+      assert_equal "[3, 3]\n", run_with_puma(REPLACED, gemfile:)
     end
   end
 
@@ -288,6 +331,47 @@ class HarmlessTest < TunerTest
     RUBY
     assert_equal ":done\ntrue\nnil\n", out
     assert_match(/LoadError: gone/, errors)
+  end
+
+  # As Rack::Timeout's, which are no StandardErrors, where they come late.
+  test "an exception that comes while a request or job is being recorded leaves its thread recorded" do
+    out, = run_script(<<~RUBY)
+      PumaTuner::Probe.begin_recording
+      recorder = PumaTuner::Probe.recorder
+      env = {"REQUEST_METHOD" => "GET", "PATH_INFO" => "/", "SCRIPT_NAME" => "", PumaTuner::Probe::Puma::APP_WAS_CALLED => true}
+      client = Struct.new(:env, :puma_tuner_queued_ns, :puma_tuner_before_puma_ns).new(env)
+      works = [-> { PumaTuner.measure("job") { 1 } }, -> { recorder.begin(client) && recorder.finish(client) }]
+      ended = C.method(:request_end)
+      C.define_singleton_method(:request_end) { |*| raise Exception, "the app's own" }
+      works.each do |work|
+        work.call
+      rescue Exception => error
+        p error.message
+      end
+      C.define_singleton_method(:request_end) { |*numbers| ended.call(*numbers) }
+      works.each(&:call)
+      entries = PumaTuner::Probe::Ledger.read(PumaTuner::Probe.recording.ledger_path).entries
+      p entries.fetch([:job, "job"]).counts.first, entries.fetch([:request, "GET /"]).counts.first
+    RUBY
+    assert_equal ["the app's own".dump] * 2 + %w[1 1], out.lines(chomp: true)
+  end
+
+  # JRuby and TruffleRuby: here no more is taken away than what they lack.
+  test "without Ractors and without the extension jobs return what they do, and are recorded and told of" do
+    out, errors = run_script(<<~RUBY)
+      Object.send(:remove_const, :Ractor)
+      C.define_singleton_method(:why_not) { "no extension" }
+      p PumaTuner.measure("job") { :done }
+      recorder = PumaTuner::Probe.recorder
+      p recorder.class
+      recorder.send(:write)
+      snapshot = PumaTuner.snapshot
+      again = PumaTuner::Document.parse(PumaTuner::Document.dump(snapshot), "again", [:observation])
+      p again.jobs.map(&:name), PumaTuner::Document.dump(again) == PumaTuner::Document.dump(snapshot)
+      p again.unknown.all? { |one| one.facts.each_value.all?(&:frozen?) }
+    RUBY
+    assert_equal [":done", "PumaTuner::Probe::FallbackRecorder", '["job"]', "true", "true"], out.lines(chomp: true)
+    assert_equal 1, errors.lines.size, errors
   end
 
   test "a process is recorded where ended ledgers can't become one, and these may take as much as one that is written" do

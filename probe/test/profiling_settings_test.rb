@@ -23,4 +23,11 @@ class ProfileSettingsTest < TunerTest
     assert_includes error.message, "not installed for the app's Ruby, #{RUBY_VERSION}"
     assert_equal before, $LOAD_PATH
   end
+
+  test "in the log of requests the one that a connection goes on with is none of Puma's list, though the one before was" do
+    log = Probe::Profiling::RequestLog
+    client = Struct.new(:env, :puma_tuner_queued_ns).new({"REQUEST_METHOD" => "GET", "PATH_INFO" => "/"}, Probe::GvlClock.now_ns)
+    Thread.new { log.begin_log && log.begin(client) && log.finish(client) }.join
+    assert_nil client.puma_tuner_queued_ns
+  end
 end

@@ -12,11 +12,12 @@ class MeasureTest < TunerTest
 
   # @param requests_count [Integer] to wait for, see Observing
   # @return [Probe::Observation] of the requests that the block sends
-  def observe(requests_count = 0, rackup: ServedApp::WORKING_APP, topology: "1x3", gemfile: ServedApp::PUMAS.fetch("puma_8_0"))
-    ServedApp.open(rackup:) do |app|
+  def observe(requests_count = 0, rackup: ServedApp::WORKING_APP, puma_rb: nil, topology: "1x3",
+    gemfile: ServedApp::PUMAS.fetch("puma_8_0"), lanes: false)
+    ServedApp.open(rackup:, puma_rb:) do |app|
       command = Host::Command.new(words: %w[bundle exec puma], directory: app.folder, environment: app.environment(gemfile:))
       Host::ServerProcess.run(command, topology: Topology.parse(topology), measure: true) do |server|
-        collector = Measure::Collector.new(server, command: command.to_s)
+        collector = Measure::Collector.new(server, command: command.to_s, lanes:)
         collector.begin_window
         yield server
         return observation_of(requests_count, collector)
@@ -60,12 +61,14 @@ class MeasureTest < TunerTest
   FORKING = "fork { Thread.new { Thread.current.name = 'importer'; loop { PumaTuner.measure('import') { 2_000.times { |i| i.to_s } } && sleep(0.002) } }.join }\n"
 
   test "jobs in a process that the app forks beside its server take nothing of any request, and are none of the server's" do
-    observation = observe(90, rackup: FORKING + ServedApp::WORKING_APP) do |server|
+    observation = observe(90, rackup: FORKING + ServedApp::WORKING_APP, lanes: true) do |server|
       wait_until("a job") { Dir[File.join(server.directory, "ledgers/*.ledger")].size > 1 }
+      Probe::Ledgers.of_run(server.directory).order_lanes # of a process that has begun since, too
       ServedApp.request(port_of(server), "/work")
     end
     assert_equal [["GET /work"], [], ["single"]], [observation.endpoints.map(&:name), observation.jobs, observation.processes.map(&:role)]
     refute_includes observation.background.map(&:name), "importer"
+    assert_equal observation.processes.map(&:pid), observation.lanes.map(&:pid)
   end
 
   test "whoever computes up to the end of its request is told to have held the GVL" do
@@ -97,6 +100,26 @@ class MeasureTest < TunerTest
     assert_equal 3, observation.requests_count
     # Of two pauses one is left for what the server still has to do after a response.
     assert_operator observation.budget.wall_ns / 1e9, :<, monotonic_s - began_s - pause_s
+  end
+
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "without Puma's reactor a request begins once it has come, and has queued where that was before its turn, on #{name}" do
+      ask = ->(socket) { socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") }
+      rackup = "run ->(env) { sleep 0.2; [200, {}, ['x']] }"
+      observation = observe(3, rackup:, puma_rb: "queue_requests false\n", topology: "1x1", gemfile:) do |server|
+        connect = -> { TCPSocket.new("127.0.0.1", port_of(server)) }
+        late = connect.call
+        sleep 1
+        ask.call(late)
+        assert_match(/200 OK/, late.read)
+        both = Array.new(2) { connect.call.tap(&ask) }
+        both.each { |socket| assert_match(/200 OK/, socket.read) }
+        [late, *both].each(&:close)
+      end
+      # Puma 6 leaves a connection to the kernel while its thread is busy.
+      least_s = Predict::Rules.puma(observation.server.puma_version)[:queueless_gate].zero? ? 0.05 : 0
+      assert_includes least_s..1, observation.budget.queue_ns / 1e9
+    end
   end
 
   test "an observation is the same after it was written and read" do

@@ -51,7 +51,7 @@ module PumaTuner
           budget: account.endpoints.map(&:budget).reduce(:+), endpoints: endpoints(account), jobs: account.jobs,
           threads: account.threads(run_queue_waits), background: account.background, processes:,
           probe: account.probe(processes.filter_map(&:cpu_ns).sum), unknown: unknown(account), locks: account.locks,
-          fingerprint:, lanes: (@ledgers.lanes.freeze if @lanes))
+          fingerprint:, lanes: (lanes if @lanes))
       end
 
       private
@@ -59,11 +59,17 @@ module PumaTuner
       # Processes that the app has forked beside its server, as Solid Queue's plugin does, record their jobs in this
       # run's folder, too. Their threads are in the way of no request, and their memory is none of a worker's.
       def read
-        own = @server.pids
-        @ledgers.read.select do |_, ledger|
-          ledger.facts["worker_index"] || !ledger.pid.positive? || own.include?(ledger.pid)
-        end
+        pids = @server.pids
+        @ledgers.read.select { |_, ledger| own?(ledger.facts["worker_index"], ledger.pid, pids) }
       end
+
+      def lanes
+        pids = @server.pids
+        @ledgers.lanes.select { |process| own?(process.worker_index, process.pid, pids) }.freeze
+      end
+
+      # Workers may have ended since, and what many have left is one ledger of no process.
+      def own?(worker_index, pid, pids) = worker_index || !pid.positive? || pids.include?(pid)
 
       def facts = @after.values.last.facts
 

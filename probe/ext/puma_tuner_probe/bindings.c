@@ -18,6 +18,12 @@ static VALUE clock_install(VALUE self) { return pt_gvl_clock_install() ? Qtrue :
 
 static VALUE clock_is_installed(VALUE self) { return pt_gvl_clock_is_installed() ? Qtrue : Qfalse; }
 
+static VALUE clock_set_looks_only(VALUE self, VALUE only)
+{
+    pt_gvl_clock_looks_only(RTEST(only));
+    return only;
+}
+
 /* Returns how much the file system of a folder holds in all. */
 static VALUE clock_place_bytes(VALUE self, VALUE folder)
 {
@@ -303,6 +309,7 @@ RUBY_FUNC_EXPORTED void Init_puma_tuner_probe(void)
     rb_ext_ractor_safe(true); /* there nothing is watched, and methods of locks do what they did */
     rb_define_singleton_method(gvl_clock, "install", clock_install, 0);
     rb_define_singleton_method(gvl_clock, "installed?", clock_is_installed, 0);
+    rb_define_singleton_method(gvl_clock, "looks_only=", clock_set_looks_only, 1);
     rb_define_singleton_method(gvl_clock, "refusal", clock_refusal, 0);
     rb_define_singleton_method(gvl_clock, "place_bytes", clock_place_bytes, 1);
     rb_define_singleton_method(gvl_clock, "start", clock_start, 0);

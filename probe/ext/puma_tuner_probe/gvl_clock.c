@@ -35,7 +35,8 @@ static bool live; /* false from a fork to the next start: the child must not wri
 static rb_ractor_local_key_t main_ractor_key; /* has a value in the main Ractor alone */
 static rb_internal_thread_event_hook_t *hook;
 static uint64_t cost_per_cycle_ns;
-static ID id_sleep, id_wait, id_join, id_value;
+static ID id_sleep, id_wait, id_wait_readable, id_join, id_value;
+static bool looks_only; /* see pt_gvl_clock_looks_only */
 static VALUE mutex_class, condition_variable_class;
 static VALUE locking_classes[CLASSES_MAX];
 static struct { VALUE receiver_class; enum part part; } receivers[RECEIVERS_MAX];
@@ -66,6 +67,13 @@ static VALUE locking_class_of(VALUE receiver, ID method)
     return Qfalse;
 }
 
+/* Whether a poll of a connection is a look for its next request, which never sleeps: where it took as long as a rest, the thread waited
+ * for a core. What is between two requests is in no trace. */
+static bool only_looks(const struct slot *slot)
+{
+    return looks_only && slot->serves_requests && !slot->in_request && slot->rest == AT_WORK;
+}
+
 /* Why the running thread released the GVL: by the receiver of the method it still is in; where that tells nothing, by the scope.
  * Contract: own thread, in RESUMED; reads the frame, allocates nothing. */
 static enum part reason_of_release(const struct slot *slot, enum rest *rest)
@@ -77,6 +85,7 @@ static enum part reason_of_release(const struct slot *slot, enum rest *rest)
     /* A thread that ends is suspended once more, without frames: the functions below would read through NULL. */
     if (rb_profile_frames(0, 1, &frame, &line) == 0) return PART_IO;
     method = rb_frame_this_func();
+    if (method == id_wait_readable && only_looks(slot)) return PART_COMPUTE;
     receiver = rb_current_receiver();
     *rest = ON_CONNECTION;
     locking_class = locking_class_of(receiver, method);
@@ -270,6 +279,7 @@ static void prepare_once(void)
     pthread_atfork(NULL, NULL, stop_in_child);
     id_sleep = rb_intern("sleep");
     id_wait = rb_intern("wait");
+    id_wait_readable = rb_intern("wait_readable");
     id_join = rb_intern("join");
     id_value = rb_intern("value");
     mutex_class = rb_const_get(rb_cThread, rb_intern("Mutex"));
@@ -347,6 +357,10 @@ bool pt_gvl_clock_install(void)
 }
 
 bool pt_gvl_clock_is_installed(void) { return hook != NULL; }
+
+/* Whether the threads that serve requests wait on no connection between two of them, but look whether there is another request: then
+ * such a look is no rest, however long it took. Contract: GVL held, ordinary Ruby code. */
+void pt_gvl_clock_looks_only(bool only) { looks_only = only; }
 
 /* Contract: GVL held, ordinary Ruby code. Safe to call again; after a fork it must be, in the child, where only the
  * calling thread is left and the others' slots are free again. Never lets go of the GVL. Returns false when there is no

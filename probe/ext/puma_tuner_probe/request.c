@@ -3,8 +3,8 @@
  * lets go of the GVL: the window of a request that it goes on with opens when it has looked; that of one that it takes from Puma's list
  * when it begins, as what the thread waited for before is no time of a request that lay in the list. A look may take as long as a rest,
  * when the kernel runs the thread that has the GVL next on the same core, so a thread that takes from the list has rested only where it
- * waited for the list. It closes when the response is
- * written; then, once, all goes into the ledger. */
+ * waited for the list. What a client sent only after a thread had taken its connection, as without Puma's reactor, lay in no list: the
+ * thread goes on with it (Probe::Puma::Stamps). A window closes when the response is written; then, once, all goes into the ledger. */
 #include "slot.h"
 #include <string.h>
 

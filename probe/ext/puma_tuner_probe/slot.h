@@ -58,7 +58,8 @@ struct pending { uint32_t entry; uint64_t ns; };
 #define HISTORY_MAX 256
 struct past { uint32_t serial, entry; };
 
-/* Where a thread has waited since its last request, the pool's list counting more. Puma 6 waits on the connection, others look. */
+/* Where a thread has waited since its last request, the pool's list counting more. Puma 6 waits on the connection, and so does any without
+ * its reactor; others look. */
 enum rest { AT_WORK, ON_CONNECTION, IN_POOL };
 
 struct slot {
@@ -118,6 +119,7 @@ struct slot {
 /* gvl_clock.c */
 bool pt_gvl_clock_install(void);
 bool pt_gvl_clock_is_installed(void);
+void pt_gvl_clock_looks_only(bool only);
 bool pt_gvl_clock_start(VALUE threads);
 bool pt_attribute(VALUE receiver_class, enum part part);
 uint64_t pt_cost_per_cycle_ns(void);
@@ -126,7 +128,7 @@ uint64_t pt_cost_per_cycle_ns(void);
 enum origin {
     JOB,        /* its window opens now */
     FROM_LIST,  /* of Puma's todo list */
-    GOES_ON     /* of the connection whose request the thread has just served */
+    GOES_ON     /* of the connection whose request the thread has just served, or on which it has waited */
 };
 bool pt_request_begin(struct slot *slot, enum origin origin);
 bool pt_request_end(struct slot *slot, uint32_t entry, uint64_t queued_ns, uint64_t before_puma_ns, struct closed *closed);

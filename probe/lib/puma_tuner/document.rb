@@ -184,13 +184,21 @@ module PumaTuner
         # Older files have words for some symbols.
         return field&.tr(" ", "_")&.to_sym if self::SYMBOLS.include?(member)
         case value_class = self::NESTED[member]
-        when nil then Ractor.make_shareable(checked(member, field))
+        when nil then frozen(checked(member, field))
         when Array then list(member, field)&.map { |element| value_class.first.from_document(element) }.freeze
         when Hash
           ensure_fits(member, field, Fields::HASH)
           field&.transform_values { |element| value_class.fetch(String).from_document(element) }.freeze
         else field && value_class.from_document(field)
         end
+      end
+
+      # A value of JSON's, and all in it. JRuby and TruffleRuby have no Ractor, which is faster at it.
+      def frozen(value)
+        return Ractor.make_shareable(value) if defined?(::Ractor)
+        parts = value.is_a?(Hash) ? value.flatten : value
+        parts.each { |part| frozen(part) } if parts.is_a?(Array)
+        value.freeze
       end
 
       # Nobody counts on a list that is not there, but where older files have none.

@@ -4,7 +4,22 @@ require_relative "version"
 
 # All that runs in your server is in here, and nothing else is: see probe/README.md.
 module PumaTuner
-  # Whole paths: what an app makes of $LOAD_PATH once the probe is there changes nothing.
+  # Has each file of a folder loaded when somebody asks for its constant, which is called like it. By whole paths: what
+  # an app makes of $LOAD_PATH once the probe is there changes nothing.
+  #
+  # @api private
+  # @param namespace [Module] of the constants
+  # @param folder [String]
+  # @param constants [Hash{Symbol => Array<Symbol>}] by file, those of one that has more than that, or others
+  # @return [void]
+  def self.autoload_folder(namespace, folder, **constants)
+    Dir.glob("*.rb", base: folder) do |file|
+      name = file.delete_suffix(".rb")
+      names = constants.fetch(name.to_sym) { [name.split("_").map(&:capitalize).join] }
+      names.each { |one| namespace.autoload(one, File.join(folder, file)) }
+    end
+  end
+
   autoload :Document, "#{__dir__}/document" # values to and from JSON
   autoload :Export, "#{__dir__}/export"     # a running server's figures, for Prometheus and OpenTelemetry
   autoload :Jobs, "#{__dir__}/jobs"         # Active Job and Sidekiq
@@ -101,61 +116,9 @@ module PumaTuner
     # RUBYLIB of a server that is to be watched begins with this folder.
     LIBRARY_FOLDER = File.expand_path("..", __dir__)
 
-    autoload :Account, "#{__dir__}/probe/account"
-    autoload :ActiveRecordQueries, "#{__dir__}/probe/active_record_queries"
-    autoload :Blame, "#{__dir__}/probe/observation"
-    autoload :Budget, "#{__dir__}/probe/budget"
-    autoload :Console, "#{__dir__}/probe/console"
-    autoload :ControlGroup, "#{__dir__}/probe/control_group"
-    autoload :Distribution, "#{__dir__}/probe/observation"
-    autoload :Endpoint, "#{__dir__}/probe/endpoint"
-    autoload :EndpointObservation, "#{__dir__}/probe/observation"
-    autoload :Extension, "#{__dir__}/probe/extension"
-    autoload :Fingerprint, "#{__dir__}/probe/fingerprint"
-    autoload :Folding, "#{__dir__}/probe/folding"
-    autoload :Forecasting, "#{__dir__}/probe/forecasting"
-    autoload :Gauges, "#{__dir__}/probe/gauges"
-    autoload :GvlClock, "#{__dir__}/probe/gvl_clock"
-    autoload :Histogram, "#{__dir__}/probe/histogram"
-    autoload :KeyedHash, "#{__dir__}/probe/keyed_hash"
-    autoload :Lane, "#{__dir__}/probe/lanes"
-    autoload :LaneReader, "#{__dir__}/probe/lane_reader"
-    autoload :Launch, "#{__dir__}/probe/launch"
-    autoload :Ledger, "#{__dir__}/probe/ledger"
-    autoload :Ledgers, "#{__dir__}/probe/ledgers"
-    autoload :LoadSummary, "#{__dir__}/probe/observation"
-    autoload :LockObservation, "#{__dir__}/probe/observation"
-    autoload :LockedFile, "#{__dir__}/probe/locked_file"
-    autoload :MachineFacts, "#{__dir__}/probe/machine_facts"
-    autoload :Observation, "#{__dir__}/probe/observation"
-    autoload :BlockingRegions, "#{__dir__}/probe/blocking_regions"
-    autoload :OtherHooks, "#{__dir__}/probe/other_hooks"
-    autoload :Parts, "#{__dir__}/probe/parts"
-    autoload :ProbeCost, "#{__dir__}/probe/observation"
-    autoload :ProcessObservation, "#{__dir__}/probe/observation"
-    autoload :ProcessLanes, "#{__dir__}/probe/lanes"
-    autoload :Processes, "#{__dir__}/probe/processes"
-    autoload :Profiler, "#{__dir__}/probe/profiler"
-    autoload :Profilers, "#{__dir__}/probe/profilers"
-    autoload :Profiling, "#{__dir__}/probe/profiling"
-    autoload :Puma, "#{__dir__}/probe/puma"
-    autoload :Recommendation, "#{__dir__}/probe/recommendation"
-    autoload :Recorder, "#{__dir__}/probe/recorder"
-    autoload :Recording, "#{__dir__}/probe/recording"
-    autoload :Resize, "#{__dir__}/probe/resize"
-    autoload :RequestStart, "#{__dir__}/probe/request_start"
-    autoload :ServerFacts, "#{__dir__}/probe/server_facts"
-    autoload :Sidecar, "#{__dir__}/probe/sidecar"
-    autoload :Sidecars, "#{__dir__}/probe/sidecar"
-    autoload :SignalQueries, "#{__dir__}/probe/signal_queries"
-    autoload :Snapshot, "#{__dir__}/probe/snapshot"
-    autoload :Supervisor, "#{__dir__}/probe/supervisor"
-    autoload :ThreadObservation, "#{__dir__}/probe/observation"
-    autoload :Trace, "#{__dir__}/probe/observation"
-    autoload :FallbackRecorder, "#{__dir__}/probe/fallback_recorder"
-    autoload :Written, "#{__dir__}/probe/written"
-    autoload :YjitLimit, "#{__dir__}/probe/yjit_limit"
-    autoload :YjitOff, "#{__dir__}/probe/yjit_off"
+    PumaTuner.autoload_folder(self, "#{__dir__}/probe", lanes: %i[Lane ProcessLanes],
+      observation: %i[Blame Distribution EndpointObservation LoadSummary LockObservation Observation ProbeCost
+        ProcessObservation ThreadObservation Trace], sidecar: %i[Sidecar Sidecars])
 
     # The recorder of a process that can't be watched, or is not. It is here, as it is asked for where the probe's
     # other files may have gone.
@@ -261,7 +224,7 @@ module PumaTuner
       #
       # @return [void]
       def begin_recording
-        return if @begun_pid == Process.pid || Ractor.current != Ractor.main
+        return if @begun_pid == Process.pid || in_other_ractor?
         FIRST.synchronize do
           next if @begun_pid == Process.pid
           begin
@@ -306,6 +269,9 @@ module PumaTuner
 
       private
 
+      # JRuby and TruffleRuby have no Ractors.
+      def in_other_ractor? = defined?(::Ractor) && Ractor.current != Ractor.main
+
       def allow_resizing
         Puma.count_errors
         at_start { |server| Resize.new(server, recording:, allowed: @ways[:resize]).start }
@@ -318,6 +284,7 @@ module PumaTuner
         why_unwatched = Puma.why_unwatched
         return say_unwatched(why_unwatched) if why_unwatched
         say_what_is_missing(recording(server))
+        GvlClock.looks_only = Puma.looks_only?(server)
         install_jobs
         start_console if @ways[:console] && recording.full?
         @tasks&.each { |task| task.call(server) } if recording.any?

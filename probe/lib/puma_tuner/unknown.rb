@@ -18,7 +18,7 @@ module PumaTuner
       # @param whose [String, nil] whose it is
       # @return [Unknown]
       def of(field, cause, whose: nil, **facts)
-        new(field:, whose:, cause:, facts: Ractor.make_shareable(facts.transform_keys(&:to_s)))
+        new(field:, whose:, cause:, facts: frozen(facts.transform_keys(&:to_s)))
       end
 
       # Older files have a text for the field and one for the reason, or the reason alone.

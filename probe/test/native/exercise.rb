@@ -33,6 +33,7 @@ scoped = lambda do
   Clock.scope(before)
 end
 
+looked_at, _other_end = IO.pipe
 serve = lambda do |entry|
   Clock.request_begin
   sleep 0.0005
@@ -40,9 +41,11 @@ serve = lambda do |entry|
   Mutex.new.synchronize { Array.new(500) { Object.new } }
   Queue.new.pop(timeout: 0.0005)
   Clock.request_end(entry, Clock.now_ns, 1_000)
+  looked_at.wait_readable(0.0001)
 end
 
 entries = Array.new(6) { |i| Clock.entry(1, "GET /#{i}") }
+Clock.looks_only = true
 Array.new(4) { |i| Thread.new { 30.times { |turn| serve.call(entries[(i + turn) % 6]) } } }.each(&:join)
 500.times { |i| Clock.entry(1, "GET /#{i}" * 20) } # more than there is room for, longer than there is room for
 1_100.times { Thread.new {}.join } # more threads than there are slots, one after the other

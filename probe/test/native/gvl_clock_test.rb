@@ -150,6 +150,33 @@ class GvlClockTest < TunerTest
     assert_in_delta numbers[:look_ns], steps.first.last, 0.1 * numbers[:look_ns]
   end
 
+  # @return [Hash{Symbol => Integer}] what a thread's totals gain by a poll of a connection between two requests
+  def gained_by_a_poll
+    reader, writer = IO.pipe
+    Thread.new {
+      Clock.request_begin && Clock.discard # it serves
+      before = Clock.totals(Thread.current)
+      reader.wait_readable(0.02)
+      PumaTuner::Probe::Parts::TOTALS.zip(Clock.totals(Thread.current).zip(before).map { |now, was| now - was }).to_h
+    }.value
+  ensure
+    [reader, writer].each { |io| io&.close }
+  end
+
+  test "a poll of a connection between two requests is a rest, but for threads that only look: they waited for a core" do
+    assert_operator gained_by_a_poll[:idle], :>=, 20_000_000 * WAIT_RATIO
+    Clock.looks_only = true
+    gained = gained_by_a_poll
+    assert_equal 0, gained[:idle]
+    assert_operator gained[:compute], :>=, 20_000_000 * WAIT_RATIO
+    assert_operator gained[:io], :<, gained[:compute] / 10
+    ours, = pair = Socket.pair(:UNIX, :STREAM)
+    assert_waited :io, 0.02, numbers_of { ours.wait_readable(0.02) } # the app's own, in a request
+  ensure
+    Clock.looks_only = false
+    pair&.each(&:close)
+  end
+
   test "computing counts as cpu" do
     numbers = numbers_of { spin(0.1) }
     assert_operator numbers[:cpu] + numbers[:gc], :>=, numbers[:own_cpu] * WAIT_RATIO

@@ -1,15 +1,11 @@
 # frozen_string_literal: true
 
-require_relative "endpoint/format"
-require_relative "endpoint/grape_route"
 require_relative "endpoint/memo"
 require_relative "endpoint/parameters"
 require_relative "endpoint/path"
 require_relative "endpoint/pattern"
-require_relative "endpoint/plain_path"
-require_relative "endpoint/rails_route"
 require_relative "endpoint/roda_route"
-require_relative "endpoint/sinatra_route"
+require_relative "endpoint/ways"
 
 module PumaTuner
   module Probe

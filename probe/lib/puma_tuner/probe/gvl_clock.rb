@@ -29,6 +29,11 @@ module PumaTuner
         # @return [Boolean] whether it runs
         def start = false
 
+        # Tells whether the threads that serve requests wait on no connection between two of them: see Puma.looks_only?.
+        # @param only [Boolean] false until it is told
+        def looks_only=(only)
+        end
+
         # @param folder [String]
         # @return [Integer, nil] how many bytes its file system holds in all
         def place_bytes(folder) = nil

@@ -144,15 +144,18 @@ module PumaTuner
           raise InvalidDocument.new(file.path, "reading it needs the extension, and #{GvlClock.why_not}")
         end
 
+        # @param traced [Boolean] whether traces are read
+        # @param kind [Symbol, nil] of the only entries that are read; nil: all
+        # @param locks [Boolean] whether locks are read
         # @return [Ledger, nil] nil when it is not complete yet
-        def ledger(traced: true, kind: nil)
+        def ledger(traced: true, kind: nil, locks: kind.nil?)
           bytes = header or return
           numbers = @header.slice(*Ledger.members)
           # Locks after the traces, which name them.
           Ledger.new(**numbers, facts: facts_in(bytes),
             entries: entries(kind).compact.to_h { |entry| [[entry.kind, entry.name], entry] },
             traces: traced ? traces.group_by(&:shift).to_h { |index, traces| [key(index), traces.map(&:first)] } : {},
-            **(kind ? {} : locks))
+            **(locks ? watched_locks : {}))
         rescue EOFError
           nil
         rescue *DAMAGES
@@ -310,7 +313,7 @@ module PumaTuner
             .flat_map { |step| [KINDS_OF_STEPS.fetch(step >> bits), step & ((1 << bits) - 1)] }.freeze
         end
 
-        def locks
+        def watched_locks
           header = fields(:locks_header, @file.pread(LAYOUT[:first_lock_offset], LAYOUT[:locks_offset]))
           return {} if header[:watched].zero?
           raise RangeError, "#{header[:locks_count]} locks" if header[:locks_count] > LAYOUT[:locks_max]

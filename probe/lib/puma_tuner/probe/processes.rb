@@ -144,6 +144,7 @@ module PumaTuner
           (first..(last || first)).to_a
         end
       end
+      private_class_method :cores_in
 
       # @return [String] title, as the process set it
       def command_line(pid) = read("/proc/#{pid}/cmdline").tr("\0", " ").strip

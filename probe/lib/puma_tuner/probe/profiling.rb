@@ -5,11 +5,7 @@ module PumaTuner
     # Takes profiles in the target process when it is told to. Nothing is loaded for it before the first order but these
     # few files; the profiler itself comes last on $LOAD_PATH, so that a version of the app's own goes first.
     module Profiling
-      autoload :Inputs, "#{__dir__}/profiling/inputs"
-      autoload :OneRequest, "#{__dir__}/profiling/one_request"
-      autoload :RequestLog, "#{__dir__}/profiling/request_log"
-      autoload :Session, "#{__dir__}/profiling/session"
-      autoload :Settings, "#{__dir__}/profiling/settings"
+      PumaTuner.autoload_folder(self, "#{__dir__}/profiling")
 
       START = "profile start"
       STOP = "profile stop"

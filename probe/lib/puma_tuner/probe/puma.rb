@@ -53,8 +53,9 @@ module PumaTuner
         # @return [String, nil] why requests can't be watched
         def why_unwatched
           return if !@watches_requests || !loaded?(:Server) || known?(::Puma::Server)
-          AROUND_REQUEST.values.uniq.select { |around| around.method_defined?(:handle_request) }
-            .each { |around| around.send(:remove_method, :handle_request) }
+          [*AROUND_REQUEST.values.uniq, Stamps].each do |ours|
+            %i[handle_request finish].each { |name| ours.send(:remove_method, name) if ours.method_defined?(name) }
+          end
           "Puma #{version} hands over requests in a form that this version of puma_tuner does not know"
         end
 
@@ -150,13 +151,23 @@ module PumaTuner
           options[:max_threads]&.to_i if options.respond_to?(:[])
         end
 
+        # Puma 6 waits on a connection for its next request, and any Puma without its reactor for the first.
+        #
+        # @param server [::Puma::Server, nil] nil: the worker knows, too
+        # @return [Boolean] whether its threads look at connections, and wait on none; false where that can't be told
+        def looks_only?(server)
+          options = (server || @cluster_worker)&.instance_variable_get(:@options)
+          return false unless options.respond_to?(:[])
+          options[:queue_requests] == true && !::Puma::Const.const_defined?(:FAST_TRACK_KA_TIMEOUT)
+        end
+
         # Counts the responses of this process that tell of an error of the server's. For servers that may be resized,
         # as on the way of each request it costs a comparison.
         # @return [void]
         def count_errors
           return if @errors_count
           @errors_count = 0
-          on(:Server) { |server| server.prepend(ErrorCount) if server.method_defined?(:prepare_response) }
+          on(:Server) { |server| server.prepend(ErrorCount) }
         end
 
         # @return [Integer, nil] responses of 500 and above; nil where nobody counts them
@@ -164,6 +175,12 @@ module PumaTuner
 
         # @api private
         def error_told = @errors_count += 1
+
+        # Puma's own, below what others have put around it or in its place.
+        #
+        # @api private
+        # @return [UnboundMethod]
+        def own_handler = @own_handler ||= own(::Puma::Server.instance_method(:handle_request))
 
         # Servers that are not the app's are left alone: Puma's control server, which in single mode starts before the
         # app's and in a cluster is the master's, and those that plugins have. What does not fit is taken out of them,
@@ -234,10 +251,14 @@ module PumaTuner
         def known?(server)
           around = AROUND_REQUEST[version.to_i] or return false
           return true unless server.method_defined?(:handle_request) || server.private_method_defined?(:handle_request)
-          method = server.instance_method(:handle_request)
-          while (beneath = method.super_method) do method = beneath end
+          method = own(server.instance_method(:handle_request))
           count = PARAMETERS_COUNT.fetch(around)
           method.arity == count || (method.arity.negative? && ~method.arity <= count) # a splat takes as many
+        end
+
+        def own(method)
+          while (beneath = method.super_method) do method = beneath end
+          method
         end
 
         # An autoload is announced like a constant, and must not be triggered by us.
@@ -318,24 +339,37 @@ module PumaTuner
 
       # Puma writes the response and calls `rack.response_finished` inside: what follows the response still keeps the
       # thread, and counts. A splat would do for all versions, and allocate for each request.
+      #
+      # Where the app, or a tool, has put a method of its own in the place of Puma's since, and calls the one before it
+      # by an alias, that is ours, whose super is the app's: a client that comes by again goes to Puma's own.
       module AroundRequest6
         def handle_request(client, requests)
-          recorder = Probe.recorder
-          begun = recorder.begin(client) unless @puma_tuner_ignored
-          super
-        ensure
-          recorder.finish(client) if begun
+          return Puma.own_handler.bind_call(self, client, requests) if client.puma_tuner_under_way
+          begin
+            client.puma_tuner_under_way = true
+            recorder = Probe.recorder
+            begun = recorder.begin(client) unless @puma_tuner_ignored
+            super
+          ensure
+            client.puma_tuner_under_way = false
+            recorder.finish(client) if begun
+          end
         end
       end
 
       # The same for Puma 8, whose method has one parameter more.
       module AroundRequest8
         def handle_request(processor, client, requests)
-          recorder = Probe.recorder
-          begun = recorder.begin(client) unless @puma_tuner_ignored
-          super
-        ensure
-          recorder.finish(client) if begun
+          return Puma.own_handler.bind_call(self, processor, client, requests) if client.puma_tuner_under_way
+          begin
+            client.puma_tuner_under_way = true
+            recorder = Probe.recorder
+            begun = recorder.begin(client) unless @puma_tuner_ignored
+            super
+          ensure
+            client.puma_tuner_under_way = false
+            recorder.finish(client) if begun
+          end
         end
       end
 
@@ -354,10 +388,17 @@ module PumaTuner
       # Keeps what is known of a client's request before it begins. A client has these variables from the start: where
       # an object gets one late, Ruby looks up all its others by the slow path from then on.
       module Stamps
-        attr_accessor :puma_tuner_queued_ns, :puma_tuner_before_puma_ns
+        attr_accessor :puma_tuner_queued_ns, :puma_tuner_before_puma_ns, :puma_tuner_under_way
 
         def initialize(...)
-          @puma_tuner_queued_ns = @puma_tuner_before_puma_ns = nil
+          @puma_tuner_queued_ns = @puma_tuner_before_puma_ns = @puma_tuner_under_way = nil
+          super
+        end
+
+        # Puma calls it in the thread that is to serve the client. Without its reactor (queue_requests false) the
+        # request may not have come yet: then it has not queued, and begins when it has come.
+        def finish(...)
+          self.puma_tuner_queued_ns = nil unless ready || try_to_finish
           super
         end
       end

@@ -23,7 +23,9 @@ module PumaTuner
         true
       end
 
-      # Closes the request that this thread serves.
+      # Closes the request that this thread serves, whatever happens: where one stays open, as when somebody raises in
+      # the thread just now, none of the thread's later ones would count.
+      #
       # @param client [::Puma::Client]
       def finish(client)
         env = client.env
@@ -31,11 +33,12 @@ module PumaTuner
         before_puma_ns = client.puma_tuner_before_puma_ns
         client.puma_tuner_queued_ns = nil if queued_ns
         client.puma_tuner_before_puma_ns = nil if before_puma_ns
-        return GvlClock.discard unless env.key?(Puma::APP_WAS_CALLED)
-        GvlClock.request_end(@entries[@endpoint.name(env)], queued_ns, before_puma_ns)
+        return unless env.key?(Puma::APP_WAS_CALLED)
+        ended = GvlClock.request_end(@entries[@endpoint.name(env)], queued_ns, before_puma_ns)
       rescue StandardError, ScriptError => error
-        GvlClock.discard
         Probe.fault("a request could not be recorded", error)
+      ensure
+        GvlClock.discard unless ended
       end
 
       # @param name [String]
@@ -64,10 +67,11 @@ module PumaTuner
       private
 
       def finish_job(name)
-        GvlClock.request_end(@jobs[@endpoint.job_name(name)], nil, nil)
+        ended = GvlClock.request_end(@jobs[@endpoint.job_name(name)], nil, nil)
       rescue StandardError, ScriptError => error
-        GvlClock.discard
         Probe.fault("a job could not be recorded", error)
+      ensure
+        GvlClock.discard unless ended
       end
 
       # The first of its kind may have loaded libraries that were not there before.

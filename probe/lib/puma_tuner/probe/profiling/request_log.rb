@@ -31,7 +31,10 @@ module PumaTuner
           def begin(client) = GvlClock.request_begin(client.puma_tuner_queued_ns)
 
           # See Recorder.
-          def finish(client) = add(client.env)
+          def finish(client)
+            client.puma_tuner_queued_ns = nil # the connection's next request comes from no list
+            add(client.env)
+          end
 
           # See Recorder.
           def job(_name) = yield
