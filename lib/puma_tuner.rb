@@ -12,21 +12,6 @@ module PumaTuner
   # For `ruby -I` of our own children.
   LIBRARY_PATH = [__dir__, Probe::LIBRARY_FOLDER].join(File::PATH_SEPARATOR)
 
-  # Has each file of a folder loaded when somebody asks for its constant, which is called like it.
-  #
-  # @api private
-  # @param namespace [Module] of the constants
-  # @param folder [String]
-  # @param constants [Hash{Symbol => Array<Symbol>}] by file, those of one that has more than that, or others
-  # @return [void]
-  def self.autoload_folder(namespace, folder, **constants)
-    Dir.glob("*.rb", base: folder) do |file|
-      name = file.delete_suffix(".rb")
-      names = constants.fetch(name.to_sym) { [name.split("_").map(&:capitalize).join] }
-      names.each { |one| namespace.autoload(one, File.join(folder, file)) }
-    end
-  end
-
   autoload :Measure, "puma_tuner/measure" # a running app         -> Probe::Observation
   autoload :Model, "puma_tuner/model"     # Observation           -> Workload, Machine
   autoload :Predict, "puma_tuner/predict" # Workload, Scenarios   -> Sweep

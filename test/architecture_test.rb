@@ -35,7 +35,7 @@ class ArchitectureTest < TunerTest
     "fleet" => %w[ground probe export stats],
     "access_log" => %w[ground probe load],
     "compare" => %w[ground probe stats fleet access_log],
-    "app_routes" => %w[ground host],
+    "app_routes" => %w[ground host load],
     # What uses them
     "tuner" => %w[ground probe load measure model calibrate predict advise prove],
     "trial" => %w[ground probe stats model predict fleet tuner],

@@ -1,13 +1,15 @@
 # frozen_string_literal: true
 
+require "json"
 require "time"
 
 module PumaTuner
   # Turns what was asked of a server, by its own log, into a file of requests, and the instants at which they came.
   #
-  # Seven formats read a line each: combined (Apache, nginx), nginx (its JSON), rails, lograge, alb (Amazon's load
-  # balancer), heroku (its router), kamal (its proxy, Thruster); lines brings them; reader knows which it is and counts
-  # what it leaves out; summary puts entries of one kind together, request_writer writes them down.
+  # Nine formats read a line each: combined (Apache, nginx), apache (with its %D), nginx (its JSON), caddy, rails,
+  # lograge, alb (Amazon's load balancer), heroku (its router), kamal (its proxy, Thruster); lines brings them,
+  # and knows which it is; reader counts what it leaves out; summary puts entries of one kind together, request_writer
+  # writes them down.
   module AccessLog
     PumaTuner.autoload_folder(self, "#{__dir__}/access_log", summary: %i[Group Summary])
 
@@ -28,28 +30,39 @@ module PumaTuner
       def websocket? = status == 101
     end
 
+    # A format that has a whole request in a line, which its own `read` makes an Entry of. Rails' has not.
+    module OneLine
+      # @param line [String]
+      # @return [Entry, nil] the request that ended with it
+      def entry(line)
+        read(line)
+      rescue ArgumentError, RangeError, JSON::ParserError
+        nil # no such day, none that a clock has, or a line that was cut
+      end
+
+      # @return [#call] of a line, what `entry` says of it
+      def timer = method(:entry)
+    end
+
     # The formats by the name that people give; the first that understands most of a log's first lines is taken. Each
     # has
     # - entry(line): the request that began or ended with it, else nil
     # - timer: an object whose call(line) does the same with times, which Rails' own log has in other lines
-    FORMATS = %w[alb combined heroku kamal lograge nginx rails].freeze
+    FORMATS = %w[alb apache caddy combined heroku kamal lograge nginx rails].freeze
+
+    # By its lines it is combined.
+    NAMED_ONLY = %w[apache].freeze
 
     # So many lines decide which format it is. Of Rails' own at level debug, one request may have hundreds.
     PROBED_LINES = 2_000
-
-    # @param name [String]
-    # @param taken [#include?] names
-    # @return [String] itself, or with a number after it
-    def self.free_name(name, taken)
-      [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }
-    end
 
     # @param lines [Array<String>] the first ones
     # @param path [String] of the log
     # @return [Module]
     # @raise [UsageError] when none of the formats is theirs
     def self.guess(lines, path)
-      name, count = FORMATS.to_h { |one| [one, lines.count { |line| format(one).entry(line) }] }.max_by(&:last)
+      name, count = (FORMATS - NAMED_ONLY).to_h { |one| [one, lines.count { |line| format(one).entry(line) }] }
+        .max_by(&:last)
       return format(name) if count.positive?
       if lines.any?(Lograge::WORDS)
         raise UsageError, "#{path} has lines of lograge that tell no time of the day. Set config.log_formatter = " \

@@ -4,6 +4,6 @@ module PumaTuner
   # Observation -> Workload and Machine: what the app demands, with today's contention taken out.
   module Model
     PumaTuner.autoload_folder(self, "#{__dir__}/model", machine: %i[Calibrated Machine SwitchCost],
-      workload: %i[BackgroundDemand Demand EndpointDemand LockDemand MemoryDemand Recorded Workload])
+      workload: %i[BackgroundDemand Cost Demand EndpointDemand LockDemand MemoryDemand Recorded Workload])
   end
 end

@@ -7,7 +7,7 @@ module PumaTuner
   #   engine: runs it, by the core in C (ext/puma_tuner_sim); outcome: what it showed.
   module Predict
     PumaTuner.autoload_folder(self, "#{__dir__}/predict", outcome: %i[Deadlock Outcome],
-      forecast: %i[ClosedForms EndpointLatency Forecast LockWait],
+      forecast: %i[ClosedForms EndpointLatency Forecast LockWait Miss],
       self_check: %i[CheckedFigure CheckedSetting SelfCheck])
   end
 end

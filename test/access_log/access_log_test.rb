@@ -14,6 +14,7 @@ class AccessLogTest < TunerTest
   THRUSTER = '{"time":"2026-10-10T13:55:36.123456789Z","level":"INFO","msg":"Request","path":"/articles/42","status":200,"dur":30,"method":"GET","req_content_length":0,"req_content_type":"","resp_content_length":2326,"resp_content_type":"text/html","remote_addr":"192.0.2.1","user_agent":"curl","cache":"miss","query":"q=a"}'
   HEROKU = '2026-10-10T13:55:36.123456+00:00 heroku[router]: at=info method=GET path="/articles/42?q=a" host=www.example.com request_id=9d6b fwd="192.0.2.1" dyno=web.1 connect=1ms service=18ms status=200 bytes=2326 protocol=https'
   NGINX = '{"time":"2026-10-10T13:55:36+00:00","remote_addr":"192.0.2.1","request":"GET /articles/42?q=a HTTP/1.1","status":"200","request_time":"0.012","upstream_response_time":"0.003, 0.007"}'
+  CADDY = '{"level":"info","ts":1791640536.125,"logger":"http.log.access","msg":"handled request","request":{"remote_ip":"192.0.2.1","proto":"HTTP/2.0","method":"GET","host":"www.example.com","uri":"/articles/42?q=a","headers":{"Accept":["*/*"]}},"bytes_read":0,"user_id":"","duration":0.0123,"size":2326,"status":200,"resp_headers":{"Server":["Caddy"]}}'
   RAILS = 'I, [2026-10-10T13:55:36.123456 #17]  INFO -- : [9d6b] Started GET "/articles/42?q=a" for 192.0.2.1 at 2026-10-10 13:55:36 +0000'
 
   def with_log(*lines, gzip: false)
@@ -88,11 +89,20 @@ class AccessLogTest < TunerTest
     [NGINX.sub("2026-10", "2026-13"), NGINX.sub("GET ", "\\u0016 "), NGINX.sub('"200"', "null"), NGINX[0..-2], caddy].each { |line| assert_nil AccessLog::Nginx.entry(line), line }
   end
 
+  test "Caddy's JSON, whose duration is seconds, and whose instant people may write in words" do
+    took_ns = 12_300 * Units::NS_PER_US
+    entry = AccessLog::Entry.new(at_ns: 1_791_640_536_125 * Units::NS_PER_MS, http_method: "GET", target: "/articles/42?q=a", status: 200, client_ns: took_ns, lead_ns: took_ns)
+    assert_equal entry, AccessLog::Caddy.entry("caddy[7]: #{CADDY}")
+    assert_equal entry, AccessLog::Caddy.entry(CADDY.sub("1791640536.125", %("#{Time.at(0, entry.at_ns, :nsec).utc.iso8601(3)}")))
+    ['"12.3ms"', "12300000", "12", "-1.5"].each { |other| assert_nil AccessLog::Caddy.entry(CADDY.sub("0.0123", other)).client_ns, other }
+    [CADDY.sub('"status":200', '"status":0'), CADDY.sub('"GET"', "null"), CADDY.sub("1791640536.125", "null"), CADDY[0..-2], NGINX].each { |line| assert_nil AccessLog::Caddy.entry(line), line }
+  end
+
   test "bytes that nginx can't write are sent in percent" do
     assert_equal "/caf%C3%A9", AccessLog::Combined.entry(COMBINED.sub("/articles/42?q=slow+app&page=2", "/caf\\xC3\\xA9")).target
   end
 
-  {"combined" => COMBINED, "alb" => ALB, "heroku" => HEROKU, "kamal" => KAMAL, "nginx" => NGINX, "rails" => RAILS}.each do |name, line|
+  {"combined" => COMBINED, "alb" => ALB, "caddy" => CADDY, "heroku" => HEROKU, "kamal" => KAMAL, "nginx" => NGINX, "rails" => RAILS}.each do |name, line|
     test "#{name} is known by its first lines, packed or not" do
       [true, false].each { |gzip| assert_equal name, reader("nonsense", line, gzip:).format_name }
     end
@@ -136,7 +146,7 @@ class AccessLogTest < TunerTest
       assert_match pattern, assert_raises(UsageError) { reader(*lines) }.message
     end
     assert_match(/cannot read/, assert_raises(UsageError) { AccessLog::Reader.new("/nowhere") }.message)
-    assert_match(/choose one of alb, combined, heroku, kamal, lograge, nginx, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
+    assert_match(/choose one of alb, apache, caddy, combined, heroku, kamal, lograge, nginx, rails/, assert_raises(UsageError) { reader(COMBINED, format: "iis") }.message)
   end
 
   test "requests of one kind come together, and no value stands in a kind" do

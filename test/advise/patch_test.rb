@@ -46,6 +46,22 @@ class AdvicePatchTest < TunerTest
     assert_equal({PUMA_RB => "workers 0\nthreads 5, 5\n"}, recorded.call("workers 3\nthreads 2, 8\n", "workers 0", "threads 5, 5"))
   end
 
+  test "as many workers as there are cores stay so where no other number is advised" do
+    source = "workers :auto\nthreads 3, 3\n"
+    recorded = ->(*lines) { after(patch({PUMA_RB => source}, advice("topology", lines.join("\n")), today: "2x3")) }
+    assert_empty recorded.call("workers 2", "threads 3, 3")
+    assert_equal({PUMA_RB => "workers :auto\nthreads 5, 5\n"}, recorded.call("workers 2", "threads 5, 5"))
+    assert_equal({PUMA_RB => "workers 0\nthreads 3, 3\n"}, recorded.call("workers 0", "threads 3, 3"))
+  end
+
+  test "hooks that a single process does not run are told where a cluster becomes one" do
+    source = "workers 2\nbefore_fork { disconnect }\n"
+    told = ->(line, today: "2x3") { patch({PUMA_RB => source}, advice("topology", line), today:).notes.map { |note| [note.kind, note.facts["hooks"]] } }
+    assert_equal [[:hooks_of_workers, ["before_fork"]]], told.call("workers 0")
+    assert_empty told.call("workers 3") + told.call("workers 0", today: "1x3")
+    assert_empty patch({PUMA_RB => "workers 2\n"}, advice("topology", "workers 0"), today: "2x3").notes
+  end
+
   test "settings that code computes go into a file that is loaded last" do
     files = {PUMA_RB => "workers 2 if ENV[\"CI\"]\n"}
     found = patch(files, advice("topology", "workers 3"))
@@ -147,11 +163,13 @@ class AdvicePatchTest < TunerTest
   test "a file that is no Ruby is left alone" do
     found = patch({PUMA_RB => "workers 2 do\n"}, advice("topology", "workers 3"))
     assert_equal [[], [:not_ruby]], [found.changes, kinds(found)]
+    cut = patch({PUMA_RB => "workers 2\n\0\nthreads 5, 5\n"}, advice("topology", "workers 3"))
+    assert_equal [[], [:not_ruby]], [cut.changes, kinds(cut)]
   end
 
   test "all that is said has words" do
     every = {not_ruby: {path: "x"}, settled: {line: "a", rule: "b", by: "c", instead: "d"}, by_command: {line: "a", option: "-t", config: "x"},
-             computed: {lines: ["a"], config: "x", path: "y"}, pool_by_hand: {line: "a", path: "x", found: []}, variable_first: {name: "A", recorded: nil}}
+             computed: {lines: ["a"], config: "x", path: "y"}, hooks_of_workers: {hooks: ["a"], config: "x"}, pool_by_hand: {line: "a", path: "x", found: []}, variable_first: {name: "A", recorded: nil}}
     assert_equal every.keys, Report::PatchWords::WORDS.keys
     every.each { |kind, facts| refute_equal kind.to_s.tr("_", " "), Report::PatchWords.of(Statement.of(kind, **facts)) }
   end

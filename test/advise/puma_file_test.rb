@@ -94,6 +94,11 @@ class PumaFileTest < TunerTest
     assert_equal edited.source.gsub("\n", "\r\n"), with(with(windows, "workers 2\n#{hook}").source, "workers 2\n#{hook}").source
   end
 
+  test "hooks that a single process does not run are found, wherever they stand" do
+    source = "before_fork { A }\nif x\n  on_worker_boot { B }\nend\nbefore_fork { C }\nbefore_thread_start { D }\napp.before_refork\n# after_refork\n"
+    assert_equal %w[before_fork on_worker_boot], Advise::PumaFile.new(source).hooks_of_workers
+  end
+
   test "names in comments, texts and of other receivers are no settings" do
     source = "# workers 2\nputs \"threads 5, 5\"\napp.workers 7\n"
     assert_equal "#{source}\n# advised\nworkers 3\n", with(source, "workers 3").source
@@ -102,5 +107,6 @@ class PumaFileTest < TunerTest
   test "a file that is no Ruby is told from one that is" do
     assert_predicate Advise::PumaFile.new(RAILS), :ruby?
     refute_predicate Advise::PumaFile.new("workers 2 do"), :ruby?
+    refute_predicate Advise::PumaFile.new("workers 2\n\0threads 5, 5\n"), :ruby?, "Ruby stops reading there"
   end
 end

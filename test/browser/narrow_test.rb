@@ -58,6 +58,9 @@ class NarrowReportInBrowserTest < TunerTest
     return #{WIDTHS}.map((width) => { window.frameElement.width = width; return facts(); });
   JS
 
+  # Nothing in it lets a line break.
+  LONG_WORD = '{deployment_environment="production",kubernetes_namespace="storefront"}'
+
   NOTHING = {"small" => [], "spilt" => [], "touching" => [], "stuck" => [], "squeezed" => 0}.freeze
 
   def setup
@@ -73,7 +76,7 @@ class NarrowReportInBrowserTest < TunerTest
       tuning: TuningFixture.tuning_without_trust, advice: AdviceFixture.with_experience, proven: AdviceFixture.proven,
       sweep: TuningFixture.sweep(workers: 1..4, threads: 1..12),
       proof: ProofFixture.gems, factorial: ProofFixture.factorial, fleet: FleetFixture.comparison,
-      log_comparison: CompareFixture.outcome,
+      long_words: FleetFixture.comparison(a: FleetFixture.group("a", LONG_WORD)), log_comparison: CompareFixture.outcome,
       finding: FindingFixture.finding, profile: Profiles.costs(Profiles.samples(stacks)), diff: Profiles.two_profiles,
       tradeoff: Tradeoffs.study(settings)
     }

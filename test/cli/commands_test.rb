@@ -167,6 +167,25 @@ class CommandsTest < TunerTest
     end
   end
 
+  test "what is served from another folder than the one that is meant is refused or told, and a configuration of Puma is no app" do
+    Dir.mktmpdir do |folder|
+      Dir.chdir(folder) do
+        %w[config shop puma].each { |name| Dir.mkdir(name) }
+        %w[config.ru config/puma.rb config/app.ru shop/config.ru puma/app.rb].each { |path| File.write(path, "") }
+        File.symlink("shop", "current")
+        command = ->(*app, directory: nil) { CLI::Options::App.from({app:, directory:}).command }
+        mistake = ->(*app, **directory) { assert_raises(UsageError) { command.call(*app, **directory) }.message }
+        assert_match(%r{config/puma\.rb configures Puma, and is no app: .* `-- bundle exec puma -C config/puma\.rb`}, mistake.call("config/puma.rb"))
+        assert_match(/config\.ru does not lie in --directory shop, and is served from its own folder/, mistake.call("config.ru", directory: "shop"))
+        served = ->(app, **directory) { capture_io { assert_equal File.join(Dir.pwd, File.dirname(app)), command.call(app, **directory).directory } }
+        served.call("shop/config.ru", directory: "current")
+        served.call("puma/app.rb")
+        told = %w[config.ru shop config/app.ru].map { |app| capture_io { command.call(app, directory: (app if app == "shop")) }.last }
+        assert_equal ["", true, true], [told.first, *told.drop(1).map { |text| text.match?(%r{is served from its own folder, .*`-- bundle exec puma (shop/config|config/app)\.ru`}) }]
+      end
+    end
+  end
+
   # @param code [String] what a command does, in Ruby
   def ended_by(code)
     in_folder do |folder|

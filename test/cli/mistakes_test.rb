@@ -158,7 +158,7 @@ class MistakesTest < TunerTest
       _, status = Process.wait2(pid)
       assert_equal 130, status.exitstatus
       assert_match(/interrupted; everything it started is stopped/, File.read(log))
-      assert_nothing_left(app, files: %w[config.ru err.log report.html tuning.json])
+      assert_nothing_left(app, files: %w[config.ru err.log report.html tmp tuning.json])
       tuning = PumaTuner::Document.read(File.join(app.folder, "tuning.json"), :tuning)
       assert_equal [0, false], [tuning.verdict.rounds_count, tuning.verdict.complete]
     end

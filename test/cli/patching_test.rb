@@ -73,6 +73,28 @@ class PatchingTest < TunerTest
     end
   end
 
+  test "a configuration by the path that it has elsewhere, as in a container, is the same file here; of another one it is said" do
+    File.write(File.join(@folder, "config/shop.rb"), "threads 5, 5\n")
+    %w[/app/config/shop.rb apps/shop/config/shop.rb].each do |path|
+      elsewhere = shown(go, command: "puma -C #{path}")
+      assert_match(%r{^\+\+\+ b/config/shop\.rb$}, elsewhere)
+      refute_match(/the recorded server reads/, elsewhere)
+    end
+    File.write(File.join(@folder, "a.rb"), "threads 5, 5\n")
+    assert_match(%r{the recorded server reads /etc/puma/a\.rb, which does not lie in .*: what is for config/puma\.rb belongs there}, shown(go, command: "puma -C /etc/puma/a.rb"))
+  end
+
+  test "what is proven is started in the app's folder, from wherever, with the puma.rb that the recorded server reads" do
+    before, ENV["XDG_STATE_HOME"] = ENV["XDG_STATE_HOME"], @folder
+    File.write(File.join(@folder, "config/shop.rb"), "# of the shop\n")
+    nothing = CLI::RecordedApp.members.to_h { |member| [member, nil] }
+    app = CLI::RecordedApp.new(**nothing, observation: TuningFixture.observation.with(command: "puma -C config/shop.rb"))
+    proving = CLI::AdviceProving.new(app, words: %w[puma -C config/shop.rb], folder: @folder, options: {}, progress: nil, err: StringIO.new)
+    assert_equal [@folder, "# of the shop\n"], [proving.instance_variable_get(:@command).directory, proving.send(:puma_rb)]
+  ensure
+    ENV["XDG_STATE_HOME"] = before
+  end
+
   test "where nothing is left to be done it says so" do
     shown(go, write: true)
     assert_golden "advice_diff_of_nothing.txt", masked(shown(go) + shown(go, command: "bundle exec puma -w 1 -t 5:5"))

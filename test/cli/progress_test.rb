@@ -48,6 +48,17 @@ class ProgressTest < TunerTest
     assert_match(/\Aprove: round 4 of 8 \|=+ +\| 25%, 2:30 left/, draws[-2])
   end
 
+  test "in a narrow window no line is wider than that, as each is drawn over the one before" do
+    {60 => 59, 30 => 29, 12 => 11, 1 => 0}.each do |columns, width|
+      terminal = Terminal.new
+      terminal.define_singleton_method(:winsize) { [24, columns] }
+      PumaTuner::CLI::Progress.new(terminal, clock: @clock).stage("prove", 60) do |stage|
+        stage.note("round 3 of 8, #{"a variant with a long name " * 5}", 200)
+      end
+      assert_equal [width], terminal.draws.map { |line| line.chomp.delete_suffix("\e[K").length }.uniq, columns
+    end
+  end
+
   test "work that takes longer than expected is not told as done, and its line ends however it ends" do
     terminal = Terminal.new
     assert_raises(Interrupt) do

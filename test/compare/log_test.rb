@@ -39,6 +39,20 @@ class CompareLogTest < TunerTest
     }.each { |rest, expected| assert_equal expected, times("combined", "#{COMBINED}#{rest}"), rest }
   end
 
+  test "Apache's microseconds are the last whole number behind the size, for whoever names that format" do
+    {
+      "" => nil, " 31000" => 31.0, ' "31000"' => 31.0, " D=31000" => 31.0, " **0/31000**" => 31.0, " 512 2911 31000us" => 31.0, ' 31000 "9d6b-1234"' => 31.0,
+      " 0.031" => nil, " 10.0.0.1:80" => nil
+    }.each { |rest, client_ms| assert_equal [nil, client_ms], times("apache", "#{COMBINED}#{rest}"), rest }
+    assert_equal [nil, 31.0], times("apache", "#{COMBINED.sub(' "-" "curl/8.5"', "")} 31000\n"), "of the common format"
+    assert_equal [nil, nil], times("apache", COMBINED.sub(' "-" "curl/8.5"', ""))
+    assert_equal 0, AccessLog::Apache.entry("#{COMBINED} 31000").lead_ns, "its instant is the request's"
+    with_log(["#{COMBINED} 31000"]) do |path|
+      assert_equal %w[client], Compare::Log.new(path, format: "apache").seen_from
+      assert_match(/Apache's %D.*--log-format apache/, assert_raises(UsageError) { Compare::Log.new(path).seen_from }.message)
+    end
+  end
+
   test "what a client calls itself is no time" do
     assert_equal [nil, nil], times("combined", COMBINED.sub("curl/8.5", "0.001"))
     assert_equal [nil, 31.0], times("combined", "#{COMBINED.sub("curl/8.5", 'a \" rt=9.999 0.500')} 0.031")
@@ -160,6 +174,10 @@ class CompareLogTest < TunerTest
     named = ->(env) { "the articles" if env["PATH_INFO"].start_with?("/articles/") }
     assert_equal ["the articles", "GET /"], read([ALB, ALB.sub("/articles/42?q=a", "/")], grouping: named).tally.cells.keys
     assert_match(/group_endpoints failed \(NoMethodError/, assert_raises(UsageError) { read([ALB], grouping: ->(env) { env["rack.session"].fetch(1) }) }.message)
+  end
+
+  test "each format says what to change where it tells no times" do
+    assert_equal AccessLog::FORMATS, Compare::Log.const_get(:NO_TIMES, false).keys.sort
   end
 
   test "a log without times, or whose lines can't be told apart, says what to change" do

@@ -13,7 +13,7 @@ class UserEnvironmentTest < TunerTest
   # @return [Array(Hash, String)] what an app would get, and what was told on standard error
   def ask(environment, *flags)
     out, err, status = Open3.capture3({"HOME" => Dir.home, **environment}, RbConfig.ruby, *flags, "-I", LIBRARY, "-rjson", "-rpuma_tuner",
-      "-e", "puts JSON.generate(PumaTuner::Host::UserEnvironment.of(#{@folder.dump}))", unsetenv_others: true)
+      "-e", "puts JSON.generate(PumaTuner::Host::UserEnvironment.of(#{@folder.dump}))", unsetenv_others: true, chdir: "/")
     assert status.success?, err
     [JSON.parse(out), err]
   end
@@ -77,6 +77,10 @@ class UserEnvironmentTest < TunerTest
     File.delete(File.join(@folder, ".tool-versions"))
     File.write(File.join(@folder, ".ruby-version"), "3.3.8\n")
     assert_equal({"PATH" => "/plugin:#{@folder}/shims:/bin"}, ask(rbenvs).first.slice(*rbenvs.keys))
+    asked = rbenvs.merge("RBENV_ROOT" => @folder, "RBENV_VERSION" => "3.2.9")
+    assert_equal asked, ask(asked).first.slice(*asked.keys), "no file of rbenv's has it, so it is the user's own choice"
+    File.write(File.join(@folder, "version"), "3.2.9\n")
+    assert_equal({"PATH" => "/plugin:#{@folder}/shims:/bin", "RBENV_ROOT" => @folder}, ask(asked).first.slice(*asked.keys))
     installed = {"PATH" => "#{RbConfig::CONFIG["bindir"]}:/bin"}
     assert_equal installed, ask(installed).first.slice("PATH")
   end

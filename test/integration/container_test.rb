@@ -56,6 +56,9 @@ class ContainerTest < TunerTest
       assert_equal 0, status.exitstatus, err
       assert_equal 1, err.scan(%r{/dev/shm has less than 8 MiB left, so files of a run go to /\S+, .*--shm-size}).size, err
       assert_operator document(app, "o.json", :observation).endpoints.first.traces.size, :>, 0
+      _, err, status = Open3.capture3({"XDG_STATE_HOME" => app.folder}, *before, RbConfig.ruby, EXECUTABLE, "measure", "--", "sh", "-c", "echo No space left; exit 1", chdir: app.folder)
+      assert_equal 3, status.exitstatus, err
+      assert_match(%r{Make room where its output says, or in /(?!dev/shm)\S+, where files of a run are\.}, err)
     end
   end
 

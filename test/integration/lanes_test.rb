@@ -58,7 +58,8 @@ class LanesOfAServerTest < TunerTest
       shares = sums.transform_values { |ns| ns.fdiv(whole_ns) }
       assert_in_delta budget.share_ratio(:gvl_wait), shares["gvl_wait"], 0.08
       assert_in_delta budget.share_ratio(:sleep), shares["sleep"], 0.08
-      assert_in_delta budget.share_ratio(:cpu) + budget.share_ratio(:preempted), shares["held"], 0.08
+      # A look at a connection that took long waited for a core, without the GVL.
+      assert_in_delta budget.share_ratio(:cpu) + budget.share_ratio(:preempted), shares["held"] + shares["compute"].to_f, 0.08
       assert_operator pool.sum { |lane| lane.works.size / 3 }, :>=, 0.4 * observation.requests_count
       wait = recording(observation).longest_wait
       # Somebody had it; what of the wait nobody did depends on how busy the machine is.

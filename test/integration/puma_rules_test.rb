@@ -136,6 +136,23 @@ class PumaRulesTest < TunerTest
       end
     end
 
+    test "between two requests a thread only looks at a connection, or waits on it, on #{name}, and without the reactor on any" do
+      script = <<~RUBY
+        require "json"
+        require "puma"
+        require "puma/server"
+        require "puma/configuration"
+        require "puma_tuner/probe"
+        servers = [true, false].map { |queue_requests| Puma::Server.new(nil, nil, {queue_requests:}) }
+        puts JSON.generate(version: Puma::Const::PUMA_VERSION, looks: servers.map { |server| PumaTuner::Probe::Puma.looks_only?(server) })
+      RUBY
+      seen = ServedApp.open do |app|
+        words = ["bundle", "exec", "ruby", "-I", Probe::LIBRARY_FOLDER, "-e", script]
+        IO.popen([app.environment(gemfile:), *words, {unsetenv_others: true, chdir: app.folder}], &:read).then { |text| JSON.parse(text) }
+      end
+      assert_equal [Rules.puma(seen.fetch("version"))[:after_response] != :park, false], seen.fetch("looks")
+    end
+
     test "the delays and limits are #{name}'s own" do
       script = <<~RUBY
         require "json"

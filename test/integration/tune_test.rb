@@ -118,11 +118,27 @@ class TuneTest < TunerTest
     end
   end
 
+  test "what a tune recorded is what `advise` goes on from, and how is told where anything is to be changed" do
+    ServedApp.open do |app|
+      result = tune(app, "--rounds", "0")
+      assert_equal 0, result.code, result.err
+      kept = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/observation.json"), :observation)
+      assert_equal tuning(app).observation.started_at, kept.started_at
+      advised = puma_tuner("advise", "--diff", "--threads", "1..3", "--workers", "1..2", folder: app.folder, environment: environment(app))
+      assert_equal 0, advised.code, advised.err
+      list = tuning(app).advice_list
+      changes = PumaTuner::CLI::Chosen.of(list, nil).any? { |advice| advice.topology != list.today }
+      told = %r{`puma_tuner advise \S+/tmp/puma_tuner/observation\.json --diff` shows .*; give the same --threads, --workers there}
+      assert_equal changes, told.match?(result.err), result.err
+    end
+  end
+
   test "a recommendation whose server fails is told as predicted, with the reason, and all else is kept" do
     ServedApp.open(rackup: FAILS_IN_A_WORKER) do |app|
       result = tune(app, "--rounds", "6", "--threads", "1")
       assert_equal 3, result.code, result.err
       assert_match(/nothing is proven: recommended: .*500/, result.err)
+      refute_match(/--write writes/, result.err)
       assert_match(/Proven +Nothing: recommended: .*500/m, result.out)
       assert_includes result.out, "Recommended"
       assert_match(/\APredicted: Go from 1x1 to 2x1/, title(app))

@@ -31,6 +31,7 @@ class ReportAdvicePageTest < TunerTest
     told = ->(advice) { Report.render(Advise::AdviceList.new(advice: [advice.with(lines:)], today: Topology.parse("1x5")), format: :text) }
     go = told.call(TuningFixture.go)
     lines.values.flat_map(&:lines).each { |line| assert_includes go, line.chomp }
+    assert_includes go, "Where the file has `pool:` instead, keep that name: Rails does not start with both."
     refute_match(/threads 3, 3|max_connections/, told.call(AdviceFixture.titles.fetch(:stay)))
   end
 

@@ -82,7 +82,8 @@ module OtherGenerators
     def latencies(counts_by_status)
       counts = counts_by_status.reduce({}) { |sum, one| sum.merge(one) { |_, a, b| a + b } }.sort.to_h
       return {mean_ns: nil, p50_ns: nil, p90_ns: nil, p99_ns: nil, unknown: %i[mean_ns p50_ns p90_ns p99_ns].map { |field| PumaTuner::Unknown.of(field, :no_answer) }} if counts.empty?
-      quantiles = {p50_ns: 0.5, p90_ns: 0.9, p99_ns: 0.99}.transform_values { |ratio| (PumaTuner::Stats::Quantile.of_counts(counts, ratio) * PumaTuner::Units::NS_PER_US).round }
+      sorted = counts.flat_map { |us, count| [us] * count }
+      quantiles = {p50_ns: 0.5, p90_ns: 0.9, p99_ns: 0.99}.transform_values { |ratio| (PumaTuner::Stats::Quantile.of(sorted, ratio) * PumaTuner::Units::NS_PER_US).round }
       {mean_ns: counts.sum { |us, count| us * count } * PumaTuner::Units::NS_PER_US / counts.values.sum, **quantiles, unknown: []}
     end
   end

@@ -72,7 +72,8 @@ module OtherGenerators
     end
 
     def quantile_ns(samples, ratio)
-      (PumaTuner::Stats::Quantile.of_counts(samples, ratio) * PumaTuner::Units::NS_PER_US).round if samples
+      sorted = samples&.flat_map { |us, count| [us] * count } or return
+      (PumaTuner::Stats::Quantile.of(sorted, ratio) * PumaTuner::Units::NS_PER_US).round
     end
 
     def samples_and_cause(figures, connections_count)

@@ -9,6 +9,8 @@ module PumaTuner
     #
     # The instant is that of the response; the three times before the status lead back to the request.
     module Alb
+      extend OneLine
+
       LINE = %r{\A(?:https?|h2|grpcs?|wss?)[ ](\S+Z)[ ]\S+[ ]\S+[ ]\S+[ ]
         (-?[\d.]+)[ ](-?[\d.]+)[ ](-?[\d.]+)[ ](\d{3}|-)[ ]\S+[ ]\S+[ ]\S+[ ]"([A-Z]+)[ ]\w+://[^/ ]+(/\S*)[ ]}x
 
@@ -17,9 +19,7 @@ module PumaTuner
       # Of the times that requests took.
       TIME_RESOLUTION_NS = Units::NS_PER_MS
 
-      # @param line [String]
-      # @return [Entry, nil]
-      def self.entry(line)
+      def self.read(line)
         match = LINE.match(line) or return
         instant, *durations, status, http_method, target = match.captures
         at = Time.iso8601(instant)
@@ -30,11 +30,8 @@ module PumaTuner
         Entry.new(at_ns: AccessLog.epoch_ns(at) - took_ns.sum, http_method:, target:,
           status: (status.to_i unless status == "-"),
           app_ns: (took_ns[1] if sent), client_ns: (took_ns.sum if sent), passed_on: sent)
-      rescue ArgumentError
-        nil # no such day
       end
-
-      def self.timer = method(:entry)
+      private_class_method :read
     end
   end
 end

@@ -9,6 +9,8 @@ module PumaTuner
     # The instant is that of the response. Times are no part of it; people add them (nginx: $request_time,
     # $upstream_response_time), with names or without, at any place behind the size.
     module Combined
+      extend OneLine
+
       TIME_LOCAL = %r{\A(\d{2})/(\w{3})/(\d{4}):(\d{2}):(\d{2}):(\d{2}) ([+-]\d{2})(\d{2})\z}
       LINE = %r{\A\S+[ ]\S+[ ].*?\[(\d{2}/\w{3}/\d{4}:\d{2}:\d{2}:\d{2}[ ][+-]\d{4})\][ ]
         "([A-Z]+)[ ](\S+)(?:[ ]HTTP/[\d.]+)?"[ ](\d{3})[ ]}x
@@ -33,20 +35,14 @@ module PumaTuner
       # The clock of the log, which decides how far instants can be told apart.
       RESOLUTION_NS = Units::NS_PER_S
 
-      # @param line [String]
-      # @return [Entry, nil]
-      def self.entry(line)
+      def self.read(line)
         match = LINE.match(line) or return
         instant, http_method, target, status = match.captures
         rest = match.post_match.sub(QUOTED_TWICE, "")
         app_ns, client_ns = times(rest)
         Entry.new(at_ns: at_ns(instant), http_method:, target: target.gsub(ESCAPED, '%\1'), status: status.to_i,
           app_ns:, client_ns:, lead_ns: client_ns || app_ns || 0, passed_on: !NO_APP.match?(rest))
-      rescue ArgumentError
-        nil # no such day
       end
-
-      def self.timer = method(:entry)
 
       # @param text [String] as TIME_LOCAL has it, nginx' name for it
       # @return [Integer] nanoseconds since the epoch
@@ -68,7 +64,7 @@ module PumaTuner
         client_ns, app_ns = rest.scan(ALONE).map { |(text)| sum_ns(text) }.max(2)
         [app_ns, client_ns]
       end
-      private_class_method :times
+      private_class_method :read, :times
     end
   end
 end

@@ -9,6 +9,8 @@ module PumaTuner
     #
     # The instant is that of the response. "service" goes on until the client has it (Heroku's "HTTP routing").
     module Heroku
+      extend OneLine
+
       LINE = /\bmethod=([A-Z]+)[ ]path="?([^" ]+)"?[ ]host=\S*[ ].*?\bdyno=(\S*)[ ]
         connect=(?:(\d{1,9})ms)?[ ]service=(?:(\d{1,9})ms)?[ ]status=(\d{3})\b/x
 
@@ -16,20 +18,15 @@ module PumaTuner
       RESOLUTION_NS = Units::NS_PER_S
       TIME_RESOLUTION_NS = Units::NS_PER_MS
 
-      # @param line [String]
-      # @return [Entry, nil]
-      def self.entry(line)
+      def self.read(line)
         match = LINE.match(line) or return
         instant = match.pre_match[INSTANT] or return
         http_method, target, dyno, connect_ms, service_ms, status = match.captures
         client_ns = (connect_ms.to_i + service_ms.to_i) * Units::NS_PER_MS if service_ms
         Entry.new(at_ns: AccessLog.instant_ns(instant), http_method:, target:, status: status.to_i, client_ns:,
           lead_ns: client_ns || 0, passed_on: !dyno.empty?)
-      rescue ArgumentError
-        nil # no such day
       end
-
-      def self.timer = method(:entry)
+      private_class_method :read
     end
   end
 end

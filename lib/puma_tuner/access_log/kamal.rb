@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module AccessLog
     # Kamal's proxy, and Thruster, which stands in the same container as Puma: JSON, with names of its own.
@@ -12,6 +10,8 @@ module PumaTuner
     # The instant is that of the response, and the time goes on until the client has it: "duration" in nanoseconds by
     # the proxy, "dur" in milliseconds by Thruster.
     module Kamal
+      extend OneLine
+
       # No other log has it.
       KEY = "resp_content_length"
       LINE = /\{.*"#{KEY}":.*\}/
@@ -25,9 +25,7 @@ module PumaTuner
       # The path is written decoded: what can't stand in one, or would end it.
       NOT_IN_PATH = /[^!-~]|[%?#]/n
 
-      # @param line [String]
-      # @return [Entry, nil]
-      def self.entry(line)
+      def self.read(line)
         json = JSON.parse(line[LINE] || return)
         http_method, path, query = json.values_at("method", "path", "query")
         status, client_ns = json["status"], took_ns(json)
@@ -35,11 +33,7 @@ module PumaTuner
         at = Time.iso8601(json["time"].to_s)
         Entry.new(at_ns: AccessLog.epoch_ns(at), http_method:, target: target(path, query), status:,
           client_ns:, lead_ns: client_ns, passed_on: json["target"] != "" && json["cache"] != "hit")
-      rescue ArgumentError, JSON::ParserError
-        nil # no such day, or a line that was cut
       end
-
-      def self.timer = method(:entry)
 
       def self.took_ns(json)
         nanoseconds, milliseconds = json.values_at("duration", "dur")
@@ -51,7 +45,7 @@ module PumaTuner
         written = path.b.gsub(NOT_IN_PATH) { |byte| format("%%%02X", byte.ord) }.force_encoding(Encoding::UTF_8)
         query.to_s.empty? ? written : "#{written}?#{query}"
       end
-      private_class_method :took_ns, :target
+      private_class_method :read, :took_ns, :target
     end
   end
 end

@@ -4,7 +4,8 @@ require "zlib"
 
 module PumaTuner
   module AccessLog
-    # The lines of a log, one by one: of a file or a pipe, packed by gzip or not. A log of any length takes no memory.
+    # The lines of a log, one by one, once from its beginning to its end: of a file or a pipe, packed by gzip or not. A
+    # log of any length takes no memory.
     class Lines
       include Enumerable
 
@@ -17,31 +18,34 @@ module PumaTuner
       # @return [Integer, nil] of the file, packed if it is; nil of a pipe
       attr_reader :total_bytes
 
+      # @return [Module] one of AccessLog's formats
+      attr_reader :format
+
+      # @return [Array<String>] those that say which format it is
+      attr_reader :first_lines
+
       # @param path [String] or STANDARD_INPUT
+      # @param format [String, nil] one of FORMATS; nil: by its first lines
       # @raise [UsageError]
-      def initialize(path)
+      def initialize(path, format: nil)
         @path = path
         @io = (path == STANDARD_INPUT) ? $stdin : File.open(path, "rb")
         @io.binmode
         @total_bytes = @io.stat.size if @io.stat.file?
         @packed = peek(GZIP.bytesize) == GZIP
+        @first_lines = Array.new(PROBED_LINES) { gets }.compact
+        @format = format ? AccessLog.format(format) : AccessLog.guess(@first_lines, path)
       rescue SystemCallError => error
         raise UsageError, "cannot read #{path}: #{error.message}"
       end
 
-      # @return [String, nil] UTF-8; nil after the last one
-      # @raise [UsageError]
-      def gets
-        line = (@packed ? gets_unpacked : @io.gets("\n", LINE_BYTES_MAX)) or return
-        line.force_encoding(Encoding::BINARY).delete_prefix!(BYTE_ORDER_MARK) unless @begun
-        @begun = true
-        line.force_encoding(Encoding::UTF_8).scrub("?")
-      rescue SystemCallError, Zlib::Error => error
-        raise UsageError, "cannot read #{@path}: #{error.message}"
-      end
+      # @return [String] "combined"
+      def format_name = @format.name[/\w+\z/].downcase
 
-      # @yieldparam line [String]
-      def each
+      # @yieldparam line [String] UTF-8
+      # @raise [UsageError]
+      def each(&)
+        @first_lines.each(&)
         while (line = gets)
           yield line
         end
@@ -61,6 +65,16 @@ module PumaTuner
       private_constant :BYTE_ORDER_MARK
 
       private
+
+      # @return [String, nil] nil after the last one
+      def gets
+        line = (@packed ? gets_unpacked : @io.gets("\n", LINE_BYTES_MAX)) or return
+        line.force_encoding(Encoding::BINARY).delete_prefix!(BYTE_ORDER_MARK) unless @begun
+        @begun = true
+        line.force_encoding(Encoding::UTF_8).scrub("?")
+      rescue SystemCallError, Zlib::Error => error
+        raise UsageError, "cannot read #{@path}: #{error.message}"
+      end
 
       def peek(size) = @io.read(size)&.tap { |bytes| @io.ungetbyte(bytes) }
 

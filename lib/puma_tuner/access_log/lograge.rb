@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module AccessLog
     # One line for each request of a Rails app, by the gem lograge, as words or as JSON:
@@ -15,6 +13,8 @@ module PumaTuner
     # It tells no instant by itself: that of the response stands before it (Ruby's logger, syslog, a collector of logs),
     # or in a field.
     module Lograge
+      extend OneLine
+
       WORDS = /\bmethod=([A-Z]+)[ ]path=(\S+)[ ].*?\bstatus=(\d{3})
         (?:(?:[ ]error='.*')?(?:[ ]\w+=\S+)*?[ ]duration=(\d+(?:\.\d+)?)|[ ]error=')/x
       JSON_LINE = /\{.*"(?:method|duration)":.*\}/
@@ -32,20 +32,14 @@ module PumaTuner
       RESOLUTION_NS = Units::NS_PER_S
       TIME_RESOLUTION_NS = Units::NS_PER_MS / 100
 
-      # @param line [String]
-      # @return [Entry, nil]
-      def self.entry(line)
+      def self.read(line)
         http_method, target, status, duration, instant = fields(line)
         return unless http_method.is_a?(String) && target.is_a?(String) && instant
         return unless duration.nil? || DURATION.match?(duration)
         status = STATUS.match?(status.to_s) ? status.to_i : nil
         app_ns = duration && (Rational(duration) * Units::NS_PER_MS).round
         Entry.new(at_ns: AccessLog.instant_ns(instant), http_method:, target:, status:, app_ns:, lead_ns: app_ns || 0)
-      rescue ArgumentError, RangeError
-        nil # no such day, or none that a clock has
       end
-
-      def self.timer = method(:entry)
 
       # The duration is nil of a request that failed, with an error of several lines.
       def self.fields(line)
@@ -58,10 +52,8 @@ module PumaTuner
         duration = json["duration"]
         json, duration = json["payload"], json["duration_ms"] if json["payload"].is_a?(Hash)
         [*json.values_at("method", "path", "status"), duration.to_s, instants.first]
-      rescue JSON::ParserError
-        nil
       end
-      private_class_method :fields
+      private_class_method :read, :fields
     end
   end
 end

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module PumaTuner
   module AccessLog
     # nginx, where its log_format writes JSON, by the names of its variables:
@@ -12,6 +10,8 @@ module PumaTuner
     # People may name the instant otherwise, write method and path apart, and put all into a field of its own. The
     # instant is that of the response.
     module Nginx
+      extend OneLine
+
       LINE = /\{.*"(?:request|request_uri|request_time|upstream_response_time)":.*\}/
       REQUEST = %r{\A([A-Z]+) (\S+)(?: HTTP/[\d.]+)?\z}
 
@@ -29,9 +29,7 @@ module PumaTuner
       RESOLUTION_NS = Units::NS_PER_S
       TIME_RESOLUTION_NS = Units::NS_PER_MS
 
-      # @param line [String]
-      # @return [Entry, nil]
-      def self.entry(line)
+      def self.read(line)
         json = JSON.parse(line[LINE] || return)
         json = json.values.grep(Hash).reduce(json, :merge)
         http_method, target = asked(json)
@@ -40,11 +38,7 @@ module PumaTuner
         app_ns, client_ns = json.values_at("upstream_response_time", "request_time").map { |value| took_ns(value) }
         Entry.new(at_ns:, http_method:, target:, status: status.to_i, app_ns:, client_ns:,
           lead_ns: client_ns || app_ns || 0, passed_on: !app_ns.nil? || !json.key?("upstream_response_time"))
-      rescue ArgumentError, JSON::ParserError
-        nil # no such day, or a line that was cut
       end
-
-      def self.timer = method(:entry)
 
       # Of Caddy's log, "request" is no line.
       def self.asked(json)
@@ -54,6 +48,8 @@ module PumaTuner
         [http_method, (target && query && !query.empty? && !target.include?("?")) ? "#{target}?#{query}" : target]
       end
 
+      # @param json [Hash{String => Object}]
+      # @return [Integer, nil] nanoseconds since the epoch, of the first field that has an instant
       def self.at_ns(json)
         json.values_at(*INSTANTS).compact.each do |value|
           text = value.to_s
@@ -71,7 +67,7 @@ module PumaTuner
         when String then Combined.sum_ns(value)
         end
       end
-      private_class_method :asked, :at_ns, :took_ns
+      private_class_method :read, :asked, :took_ns
     end
   end
 end

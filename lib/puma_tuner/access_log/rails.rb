@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "time"
-
 module PumaTuner
   module AccessLog
     # Rails' own log, tagged or not. Status and time are in another line, and requests interleave, so an entry has none:

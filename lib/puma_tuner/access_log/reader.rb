@@ -2,8 +2,7 @@
 
 module PumaTuner
   module AccessLog
-    # A log's entries, and how many lines were none, or were left out. It is read once from its beginning to its end, so
-    # that it may be a pipe.
+    # A log's entries, and how many lines were none, or were left out.
     class Reader
       include Enumerable
 
@@ -17,10 +16,10 @@ module PumaTuner
       attr_reader :left_out
 
       # @return [Integer] of the log's clock
-      def resolution_ns = @format::RESOLUTION_NS
+      def resolution_ns = @lines.format::RESOLUTION_NS
 
       # @return [String] "combined"
-      def format_name = @format.name[/\w+\z/].downcase
+      def format_name = @lines.format_name
 
       # @param path [String] of a log, packed by gzip or not
       # @param format [String, nil] one of FORMATS; nil: by its first lines
@@ -32,9 +31,7 @@ module PumaTuner
         @http_methods = http_methods
         @assets = assets
         @left_out = Hash.new(0)
-        @lines = Lines.new(path)
-        @first_lines = Array.new(AccessLog::PROBED_LINES) { @lines.gets }.compact
-        @format = format ? AccessLog.format(format) : AccessLog.guess(@first_lines, path)
+        @lines = Lines.new(path, format:)
       end
 
       # @yieldparam entry [Entry] in the log's order
@@ -57,9 +54,8 @@ module PumaTuner
 
       # What else stands in Rails' own log is no line of its requests alone, and not counted.
       def each_entry(&)
-        lines = @first_lines.chain(@lines)
-        return Rails.each_entry(lines, &) if @format == Rails
-        lines.each { |line| yield @format.entry(line) }
+        return Rails.each_entry(@lines, &) if @lines.format == Rails
+        @lines.each { |line| yield @lines.format.entry(line) }
       end
 
       def wanted(entry)

@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "csv"
-
 module PumaTuner
   module AccessLog
     # A summary as a file of requests (docs/reference/requests.md), with values as a data file, or without.
@@ -48,17 +46,11 @@ module PumaTuner
         ].join("\n") << "\n"
       end
 
-      # Rows are as many as the kind with most values has; those of others begin
-      # again. Values of one request stay in one row.
-      #
       # @return [String] CSV of the values that were in the log
       def data
         groups = @groups.select { |group| group.names.any? }
         rows = groups.map { |group| group.rows.empty? ? [group.names.map { Summary::FILTERED }] : group.rows }
-        CSV.generate do |csv|
-          csv << groups.flat_map(&:names)
-          rows.map(&:size).max.to_i.times { |place| csv << rows.flat_map { |list| list[place % list.size] } }
-        end
+        Load::DataFile.csv(groups.flat_map(&:names), rows)
       end
 
       # @return [String] a time in seconds on each line, as `predict --arrivals replay:FILE` reads it
@@ -72,7 +64,7 @@ module PumaTuner
       def apart(groups)
         taken = []
         groups.map do |group|
-          own = group.names.to_h { |name| [name, AccessLog.free_name(name, taken).tap { |free| taken << free }] }
+          own = group.names.to_h { |name| [name, Load::DataFile.free_name(name, taken).tap { |free| taken << free }] }
           group.with(template: group.template.gsub(PLACE) { "{{#{own.fetch($1)}}}" }, names: own.values)
         end
       end

@@ -64,7 +64,7 @@ module PumaTuner
       end
 
       def self.keep(values, name, value)
-        AccessLog.free_name(name.empty? ? "value" : name, values).tap { |free| values[free] = value.scrub("?") }
+        Load::DataFile.free_name(name.empty? ? "value" : name, values).tap { |free| values[free] = value.scrub("?") }
       end
       private_class_method :template_of, :pair_of, :decoded, :name?, :keep
     end

@@ -56,6 +56,14 @@ module PumaTuner
         advice.each { |one| @source = with(@source, lines(one), one.rule) }
         include_left if @left.any?
         keep(@config, before, @source)
+        tell_hooks
+      end
+
+      # Of a cluster that becomes a single process.
+      def tell_hooks
+        return unless @observation.topology.workers_count > 1 && @settled[:workers]&.last == "workers 0"
+        hooks = PumaFile.new(@source).hooks_of_workers
+        note(:hooks_of_workers, hooks:, config: @config) if hooks.any?
       end
 
       def keep(path, before, after)

@@ -11,6 +11,15 @@ module PumaTuner
       # Calls of which the last one counts, so that two of them contradict each other; all other lines are added.
       SETTINGS = %i[workers threads preload_app! max_keep_alive max_io_threads solid_queue_mode].freeze
 
+      # A single process runs none of these hooks: they are a master's, or its workers'.
+      HOOKS_OF_WORKERS = %i[before_fork before_worker_fork on_worker_fork after_worker_fork before_worker_boot
+        on_worker_boot after_worker_boot before_worker_shutdown on_worker_shutdown after_worker_shutdown before_refork
+        on_refork after_refork].freeze
+
+      # Ruby takes each of these bytes for the end of a file, outside of comments and texts.
+      ENDING = /[\0\x04\x1A]/n
+      private_constant :ENDING
+
       # source: the text with the lines; left: Array<String>, the lines that code stands in the way of
       # variables: Hash{String => String}, those of the environment whose defaults were changed, with their new values
       Edited = Data.define(:source, :left, :variables)
@@ -34,8 +43,8 @@ module PumaTuner
       TOO_DEEP = "puma.rb nests too deeply to be changed; set what is advised by hand"
       private_constant :TOO_DEEP
 
-      # @return [Boolean] whether it is Ruby at all
-      def ruby? = @parsed.errors.empty?
+      # @return [Boolean] whether it is Ruby, and all of it is read
+      def ruby? = @parsed.errors.empty? && !@source.b.match?(ENDING)
 
       # @param lines [String] of advice
       # @param comment [String] above what is added
@@ -60,10 +69,17 @@ module PumaTuner
       end
 
       # @param line [String] a setting
-      # @return [Integer, nil] how many numbers of this file it changes; nil where none of them sets it
+      # @return [Integer, nil] how many numbers of this file it changes, of which a word such as :auto is none; nil
+      #   where nothing that can be changed sets it
       def changes_count(line)
         @variables = {}
-        edits(PumaFile.new(line).wanted.first)&.size
+        edits(PumaFile.new(line).wanted.first)&.count { |edit| edit.location.slice.match?(/\A\d/) }
+      end
+
+      # @return [Array<String>] hooks that it has and a single process does not run
+      def hooks_of_workers
+        all(Prism::CallNode).select { |node| node.receiver.nil? && HOOKS_OF_WORKERS.include?(node.name) }
+          .map { |node| node.name.to_s }.uniq
       end
 
       # @return [Array<String>] of each statement, whatever its white space

@@ -36,6 +36,12 @@ module PumaTuner
 
       def observation = @situation.observation
 
+      # @return [Integer] today's
+      def workers_count = @situation.topology.workers_count
+
+      # @return [Integer] today's, of each worker
+      def threads_count = @situation.topology.threads_count
+
       # @return [Array<Probe::LockObservation>] pools of connections that were watched
       def pools = observation&.locks.to_a.select { |lock| lock.kind == "pool" }
 

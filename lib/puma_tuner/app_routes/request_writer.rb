@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "csv"
 require "uri"
 
 module PumaTuner
@@ -54,15 +53,8 @@ module PumaTuner
         ].join("\n") << "\n"
       end
 
-      # Rows are as many as the longest list of values; others begin again.
       # @return [String] CSV
-      def data
-        rows = @columns.keys
-        CSV.generate do |csv|
-          csv << columns
-          rows.map(&:size).max.to_i.times { |place| csv << rows.flat_map { |list| list[place % list.size] } }
-        end
-      end
+      def data = Load::DataFile.csv(columns, @columns.keys)
 
       private
 
@@ -86,8 +78,7 @@ module PumaTuner
         @columns[route.rows] ||= route.names.map do |name|
           before = route.template[/(\w+)\/\{\{#{Regexp.escape(name)}\}\}/, 1]
           wanted = (name == "id") ? "#{before || "path"}_id" : name
-          taken = @columns.values.flatten
-          [wanted].chain((2..).lazy.map { |number| "#{wanted}_#{number}" }).find { |one| !taken.include?(one) }
+          Load::DataFile.free_name(wanted, columns)
         end
       end
 

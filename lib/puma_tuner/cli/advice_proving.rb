@@ -22,7 +22,7 @@ module PumaTuner
         @options = options
         @progress = progress
         @err = err
-        @group = Options::App.from({**options, app: words, directory: words.empty? ? folder : options[:directory]})
+        @group = Options::App.from({**options, app: words, directory: folder})
         @command = @group.command
         ensure_same_app(given: words.any?)
         Host::Masking.begin(folder)
@@ -108,7 +108,7 @@ module PumaTuner
       end
 
       def puma_rb
-        path = File.join(@folder, Advise::Rule::PUMA_RB)
+        path = File.join(@folder, Patching.config(@app.observation, @folder))
         File.read(path, encoding: Encoding::UTF_8) if File.file?(path)
       end
     end

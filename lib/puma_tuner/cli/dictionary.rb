@@ -28,7 +28,8 @@ module PumaTuner
           [:time, :time, "TIME", "how long everything may take, such as 5m: rounds, then trials, are cut to fit, " \
             "and the report says what that costs"],
           [:from, :file, "FILE",
-            "access log of nginx, Apache, Rails, lograge, Kamal or Amazon's balancer, gzipped or not"],
+            "access log of nginx, Apache, Caddy, Rails, lograge, Kamal, Heroku's router or Amazon's balancer, " \
+            "gzipped or not"],
           [:a, :text, "SELECTOR", "the baseline's labels, as in PromQL: '{yjit=\"off\"}'"],
           [:b, :text, "SELECTOR", "the labels to compare with it", {usual: "the same, at another time"}],
           [:window, :text, "TIME", "how long, such as 90m, 12h, 7d or 1w"],
@@ -213,8 +214,8 @@ module PumaTuner
         ],
         "Log" => [
           [:log_format, :text, "FORMAT",
-            "format of the log: alb, combined, heroku, kamal, lograge, nginx (JSON) or rails",
-            {usual: "recognised by its first lines"}],
+            "format of the log: alb, apache (with %D), caddy, combined, heroku, kamal, lograge, nginx (JSON) or rails",
+            {usual: "recognised by its first lines, but for apache"}],
           [:methods, :list, "METHOD,…", "methods to include; others than GET change data when they are sent again",
             {default: "GET"}],
           [:assets, :flag, nil, "include images, stylesheets and scripts"],

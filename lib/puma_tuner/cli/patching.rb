@@ -10,6 +10,41 @@ module PumaTuner
     # Shows advice as a diff of the app's files on standard output, as `git apply` takes it, and writes them when asked.
     # What else there is to say goes to standard error.
     class Patching
+      class << self
+        # @param observation [Probe::Observation]
+        # @param folder [String] of the app
+        # @return [String] path in it of the puma.rb that the recorded server reads: by its option, or the first of the
+        #   two that Puma looks for
+        def config(observation, folder)
+          given = named(observation)&.delete_prefix("./")&.delete_prefix("#{folder}/")
+          of_environment = "config/puma/#{observation.server&.rack_environment}.rb"
+          usual = (given.nil? || given.start_with?("/")) ? [of_environment] : []
+          [*below(given), *usual].find { |path| File.file?(File.join(folder, path)) } ||
+            (usual.any? ? Advise::Rule::PUMA_RB : given)
+        end
+
+        # @param observation [Probe::Observation]
+        # @return [String, nil] what its command names; nil where that is none
+        def named(observation)
+          words = Shellwords.split(observation.command.to_s)
+          option, *others = words.drop_while { |word| !word.match?(/\A(-C|--config(=|\z))/) }
+          given = option && [option.sub(/\A(-C|--config=?)/, ""), *others].find { |word| !word.empty? }
+          given unless given&.start_with?("-")
+        rescue ArgumentError
+          nil
+        end
+
+        private
+
+        # Where the app lies in another folder, as in a container or in a release, or is one of several that one command
+        # starts from above, it is the same file below it. A name alone, such as app.rb, may be any of the app's files.
+        def below(path)
+          parts = path.to_s.split("/").reject(&:empty?)
+          parts.each_index.map { |index| parts.drop(index).join("/") }
+            .select { |found| found == path || found.match?(%r{/|puma}) }
+        end
+      end
+
       # @param advice [Array<Advise::Advice>]
       # @param observation [Probe::Observation] that it is about
       # @param folder [String] of the app
@@ -29,6 +64,7 @@ module PumaTuner
       # @return [void]
       def show
         @out.print(diff)
+        tell_other_config
         say(nothing) if @patch.changes.empty?
         tell_elsewhere
         @patch.notes.each { |note| say(Report::PatchWords.of(note)) }
@@ -67,17 +103,12 @@ module PumaTuner
           "--directory"
       end
 
-      # The one that the recorded server reads: by its option, or the first of the two that Puma looks for.
-      def config
-        words = Shellwords.split(@observation.command.to_s)
-        option, *others = words.drop_while { |word| !word.match?(/\A(-C|--config(=|\z))/) }
-        given = option && [option.sub(/\A(-C|--config=?)/, ""), *others].find { |word| !word.empty? }
-        given = given&.delete_prefix("./")&.delete_prefix("#{@folder}/")
-        return given if given && !given.start_with?("/", "-")
-        of_environment = "config/puma/#{@observation.server&.rack_environment}.rb"
-        File.file?(File.join(@folder, of_environment)) ? of_environment : Advise::Rule::PUMA_RB
-      rescue ArgumentError
-        Advise::Rule::PUMA_RB
+      def config = @config ||= Patching.config(@observation, @folder)
+
+      def tell_other_config
+        named = Patching.named(@observation)
+        return if named.nil? || named.end_with?(config) || !paths.include?(config)
+        say("the recorded server reads #{named}, which does not lie in #{@folder}: what is for #{config} belongs there")
       end
 
       def read(path)
@@ -88,11 +119,15 @@ module PumaTuner
         raise UsageError, "cannot read #{path}: #{error.message}. The advice can't be written without it."
       end
 
+      # Notes on what is changed, and not on what is not.
+      BESIDE = %i[variable_first hooks_of_workers].freeze
+      private_constant :BESIDE
+
       def nothing
         if @advice.all? { |one| one.lines.empty? }
           return "there is nothing to write: no advice has lines for the app's files"
         end
-        in_the_way = @patch.notes.any? { |note| note.kind != :variable_first } || @patch.by_hand.any?
+        in_the_way = @patch.notes.any? { |note| !BESIDE.include?(note.kind) } || @patch.by_hand.any?
         in_the_way ? "nothing is written" : "nothing is left to write: the files have all that is advised"
       end
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "io/console"
+
 module PumaTuner
   module CLI
     # Tells how far long work has come: a bar with the time left on a terminal, lines elsewhere.
@@ -36,6 +38,7 @@ module PumaTuner
 
       # Draws one line anew on a terminal, with the share that is done and the time left.
       class Bar
+        # In a narrower window a line would go on below, and each drawing would leave one more.
         WIDTH = 79
         BAR_LEAST = 10
         TICK_S = 0.2
@@ -102,10 +105,20 @@ module PumaTuner
           @drawn_s = @clock.call
           share = ratio
           rest = format("| %d%%%s", share * 100, time_left(share))
-          text = @text[0, WIDTH - rest.size - BAR_LEAST - 2]
-          bar_size = WIDTH - rest.size - text.size - 2
+          width = room
+          text = @text[0, [width - rest.size - BAR_LEAST - 2, 0].max]
+          bar_size = [width - rest.size - text.size - 2, 0].max
+          line = "#{text} |#{("=" * (share * bar_size)).ljust(bar_size)}#{rest}"
           # The line is cleared behind it, as the one before may have been longer.
-          @err.print("\r#{text} |#{("=" * (share * bar_size)).ljust(bar_size)}#{rest}\e[K")
+          @err.print("\r#{line[0, width]}\e[K")
+        end
+
+        # @return [Integer] columns of the window as it is now, but for the last, behind which a new line may begin
+        def room
+          columns = @err.respond_to?(:winsize) ? @err.winsize.last : 0
+          columns.positive? ? [WIDTH, columns - 1].min : WIDTH
+        rescue SystemCallError
+          WIDTH
         end
 
         def time_left(share)

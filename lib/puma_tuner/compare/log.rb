@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Compare
-    # One of the two logs, read once from its beginning to its end, so that it may be a pipe.
+    # One of the two logs.
     class Log
       # Which time of a request is meant. app: what the app took, as who asked it saw it; client: until the client had
       # its response
@@ -18,9 +18,6 @@ module PumaTuner
 
       # @return [String] as it was given
       attr_reader :path
-
-      # @return [Module] one of AccessLog's formats
-      attr_reader :format
 
       # @return [Hash{Symbol => Integer}] why left out => lines or requests
       attr_reader :left_out
@@ -39,13 +36,14 @@ module PumaTuner
         @grouping = grouping
         @left_out = Hash.new(0)
         @names = {}
-        @lines = AccessLog::Lines.new(path)
-        @first_lines = Array.new(AccessLog::PROBED_LINES) { @lines.gets }.compact
-        @format = format ? AccessLog.format(format) : AccessLog.guess(@first_lines, path)
+        @lines = AccessLog::Lines.new(path, format:)
       end
 
+      # @return [Module] one of AccessLog's formats
+      def format = @lines.format
+
       # @return [String] "combined"
-      def format_name = @format.name[/\w+\z/].downcase
+      def format_name = @lines.format_name
 
       # @return [Integer, nil] bytes; nil of a pipe
       def total_bytes = @lines.total_bytes
@@ -53,10 +51,10 @@ module PumaTuner
       # @return [Array<String>] the times of SEEN_FROM that its first lines tell
       # @raise [UsageError] when there is none
       def seen_from
-        timer = @format.timer
-        entries = @first_lines.filter_map { |line| timer.call(line) }
+        timer = format.timer
+        entries = @lines.first_lines.filter_map { |line| timer.call(line) }
         found = SEEN_FROM.select { |name| entries.any? { |entry| entry.public_send(:"#{name}_ns") } }
-        return found if found.any? || @first_lines.empty?
+        return found if found.any? || @lines.first_lines.empty?
         raise UsageError, "#{@path} tells no times: #{NO_TIMES.fetch(format_name)}"
       end
 
@@ -67,12 +65,12 @@ module PumaTuner
       # @yieldparam lines_count [Integer]
       # @return [self]
       # @raise [UsageError]
-      def read(seen_from:, random:, resolution_ns: @format::TIME_RESOLUTION_NS)
+      def read(seen_from:, random:, resolution_ns: format::TIME_RESOLUTION_NS)
         @tally = Tally.new(random:, resolution_ns:)
-        @timer = @format.timer
+        @timer = format.timer
         @field = :"#{seen_from}_ns"
         count = 0
-        each_line do |line|
+        @lines.each do |line|
           take(line)
           yield @lines.done_bytes, count if block_given? && ((count += 1) % TOLD_EVERY_LINES).zero?
         end
@@ -83,7 +81,10 @@ module PumaTuner
       # What to change in the server, so that there are times.
       NO_TIMES = {
         "combined" => "nginx writes them where its log_format has $request_time and $upstream_response_time (in " \
-          "seconds, with three decimals); rt=… and urt=… before them say which is which",
+          "seconds, with three decimals); rt=… and urt=… before them say which is which. Apache's %D, a whole " \
+          "number of microseconds at the end of its LogFormat, is read with --log-format apache",
+        "apache" => "no line has a whole number behind the size and the quoted texts: its LogFormat needs %D there",
+        "caddy" => "it has no field duration in seconds, as Caddy writes it where no duration_format is set",
         "rails" => "it has no lines such as \"Completed 200 OK in 12ms\"; the log level must be info or debug",
         "nginx" => "its log_format needs \"request_time\":\"$request_time\" and " \
           "\"upstream_response_time\":\"$upstream_response_time\"",
@@ -95,18 +96,9 @@ module PumaTuner
 
       private
 
-      def each_line
-        @first_lines.each { |line| yield line }
-        while (line = @lines.gets)
-          yield line
-        end
-      ensure
-        @lines.close
-      end
-
       def take(line)
         entry = @timer.call(line)
-        return (@left_out[:no_request] += 1 unless @format == AccessLog::Rails) unless entry
+        return (@left_out[:no_request] += 1 unless format == AccessLog::Rails) unless entry
         path = entry.path
         return @left_out[:asset] += 1 if !@assets && AccessLog::Reader::ASSET.match?(path)
         took_ns = entry.public_send(@field) if entry.passed_on && !entry.websocket?

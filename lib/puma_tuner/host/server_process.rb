@@ -264,8 +264,9 @@ module PumaTuner
 
       # Nearly always it is ours, in memory: a container has 64 MB of it.
       def no_space
-        "Make room where its output says, or in #{ScratchFolder.path}, where files of a run are: a container gets " \
-          "more by --shm-size."
+        place = @directory ? File.dirname(@directory) : ScratchFolder.path
+        more = ": a container gets more by --shm-size" if place == Probe::Ledgers::IN_MEMORY
+        "Make room where its output says, or in #{place}, where files of a run are#{more}."
       end
 
       # It is told and not raised, as what went wrong before is worth more, and everything else is cleared away.

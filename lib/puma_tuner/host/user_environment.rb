@@ -62,13 +62,30 @@ module PumaTuner
       # one is to have that.
       def before_shim(environment, directory)
         named = naming(File.expand_path(directory))
-        return environment if named.nil? || named == naming(Dir.pwd)
+        return environment if named.nil? || named == naming(Dir.pwd) || asked_for?(environment)
         folders = environment["PATH"].to_s.split(":")
         before = folders.take_while { |folder| !folder.match?(SHIMS) }
         return environment if before == folders || !before.include?(RbConfig::CONFIG["bindir"])
         environment.except("RBENV_VERSION", "RBENV_DIR")
           .merge("PATH" => [*(before - [RbConfig::CONFIG["bindir"]]), *folders.drop(before.size)].join(":"))
       end
+
+      # rbenv's shim tells its choice in RBENV_VERSION. One that is not what the files say here is the user's own, and
+      # goes before any folder's, as it does in their shell.
+      def asked_for?(environment)
+        version, root = environment.values_at("RBENV_VERSION", "RBENV_ROOT")
+        return false unless version && root
+        folders = [environment["RBENV_DIR"], Dir.pwd].compact.flat_map { |folder| above(folder) }
+        files = [*folders.map { |folder| File.join(folder, ".ruby-version") }, File.join(root, "version")]
+        file = files.find { |path| File.file?(path) }
+        named = file ? File.binread(file)[/^\s*(?:ruby-)?([^\s#]\S*)/, 1].to_s : "system"
+        !version.delete_prefix("ruby-").start_with?(named)
+      rescue SystemCallError
+        false # a file that must not be read
+      end
+
+      # @return [Array<String>] the folder, and those that it lies in, the innermost first
+      def above(folder) = [folder].concat((File.dirname(folder) == folder) ? [] : above(File.dirname(folder)))
 
       # @return [String, nil] path of the file that names the folder's Ruby
       def naming(folder)
@@ -97,7 +114,8 @@ module PumaTuner
           "for which the app's gems must be installed") || true
         environment.merge("PATH" => [RbConfig::CONFIG["bindir"], environment["PATH"]].compact.join(":"))
       end
-      private_class_method :kept, :before_bundler, :before_shim, :naming, :names_ruby?, :with_ruby, :with_ours
+      private_class_method :kept, :before_bundler, :before_shim, :asked_for?, :above, :naming, :names_ruby?, :with_ruby,
+        :with_ours
     end
   end
 end

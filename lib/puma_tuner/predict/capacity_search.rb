@@ -9,6 +9,7 @@ module PumaTuner
     # It rests on two things: latency grows with the load, and all forecasts have the same seeds, so that the same
     # search always ends at the same load.
     class CapacitySearch
+      # The failed load is at most this much more than what holds.
       TOLERANCE_RATIO = 0.02
 
       # Counted in each simulation, at least: near the limit queues take long to show that they grow.
@@ -31,13 +32,11 @@ module PumaTuner
       # @param forecaster [#call] Scenario -> Forecast
       # @param judged_by [Symbol] see Forecast#miss
       # @param asked_per_s [Float, nil] see Capacity
-      # @param tolerance_ratio [Float]
-      def initialize(goals:, forecaster:, judged_by: :high, asked_per_s: nil, tolerance_ratio: TOLERANCE_RATIO)
+      def initialize(goals:, forecaster:, judged_by: :high, asked_per_s: nil)
         @asked_per_s = asked_per_s
         @goals = goals
         @judged_by = judged_by
         @forecaster = forecaster
-        @tolerance_ratio = tolerance_ratio
       end
 
       # @param scenario [Scenario] whose load is varied, starting from what it says
@@ -50,7 +49,7 @@ module PumaTuner
         @bound_per_s = 0.0
         holds, fails = narrowed(*bracket(attempt(level_of(scenario.arrivals))))
         Capacity.new(goals: @goals, judged_by: @judged_by, forecast: holds&.forecast, failed_forecast: fails&.forecast,
-          asked_per_s: @asked_per_s, tolerance_ratio: @tolerance_ratio, forecasts_count: @forecasts_count)
+          asked_per_s: @asked_per_s, tolerance_ratio: TOLERANCE_RATIO, forecasts_count: @forecasts_count)
       end
 
       private
@@ -100,8 +99,8 @@ module PumaTuner
       end
 
       def wide?(low, high)
-        return high > low * (1 + @tolerance_ratio) if open?
-        high - low > [low * @tolerance_ratio, 1].max
+        return high > low * (1 + TOLERANCE_RATIO) if open?
+        high - low > [low * TOLERANCE_RATIO, 1].max
       end
 
       # Rates by ratio, so that each step halves what is left of the tolerance.

@@ -20,6 +20,17 @@ module PumaTuner
     # A percentile of the latency of one endpoint's requests, as clients see it.
     EndpointLatency = Document.define(:endpoint, :percentile, :latency_ns, nested: {latency_ns: Stats::Estimate})
 
+    # Why a forecast does not meet what is asked of it.
+    #
+    # unsteady: a Statement, why there is no steady state; then there is no more to tell, and the others are nil
+    # goal: a Goal that it misses; latency_ns: the Estimate of what that limits
+    Miss = Document.define(:unsteady, :goal, :latency_ns,
+      nested: {unsteady: Statement, goal: Goal, latency_ns: Stats::Estimate}) do
+      # @param by [Symbol] see Forecast#miss
+      # @return [Float] the latency over the goal's limit; without a steady state, or where nobody knows it, infinite
+      def excess_ratio(by = :high) = latency_ns ? latency_ns.public_send(by).fdiv(goal.limit_ns) : Float::INFINITY
+    end
+
     # The forecast of one scenario.
     #
     # unsteady: a Statement, why there is no steady state, and so no figures (an open loop beyond what the server can
@@ -40,7 +51,7 @@ module PumaTuner
     Forecast = Document.define(:scenario, :unsteady, :throughput_per_s, :mean_ns, :p50_ns, :p90_ns, :p99_ns, :budget,
       :gvl_wait_ns, :queue_ns, :slices_per_request, :cores_used, :lock_waits, :samples, :memory_bytes, :bottleneck,
       :closed_forms, :quantiles, :endpoint_latencies,
-      added: %i[quantiles lock_waits endpoint_latencies],
+      added: {quantiles: {}, lock_waits: nil, endpoint_latencies: []},
       nested: {scenario: Scenario, unsteady: Statement, throughput_per_s: Stats::Estimate,
                mean_ns: Stats::Estimate, p50_ns: Stats::Estimate,
                p90_ns: Stats::Estimate, p99_ns: Stats::Estimate, gvl_wait_ns: Stats::Estimate, budget: Probe::Budget,
@@ -65,10 +76,7 @@ module PumaTuner
           (arrivals.think_ns.positive? || arrivals.connections_count < self.class::CLIENTS_RATIO * topology.slots_count)
       end
 
-      def initialize(samples: nil, lock_waits: nil, quantiles: nil, endpoint_latencies: nil, **fields)
-        super(samples:, lock_waits:, quantiles: quantiles || {}.freeze,
-              endpoint_latencies: endpoint_latencies || [].freeze, **fields)
-      end
+      def initialize(samples: nil, **fields) = super
 
       # @return [Topology] that of the scenario
       def topology = scenario.topology

@@ -13,10 +13,7 @@ module PumaTuner
 
     # Turns a profiler's file into Samples. There is one reader for each profiler, of the same name.
     module Readers
-      Probe::Profilers::CONSTANTS.each { |file, constant| autoload constant, "puma_tuner/profile/readers/#{file}" }
-      autoload :Gecko, "puma_tuner/profile/readers/gecko"
-      autoload :Perf, "puma_tuner/profile/readers/perf"
-      autoload :Reader, "puma_tuner/profile/readers/reader"
+      PumaTuner.autoload_folder(self, "#{__dir__}/readers")
 
       # Reads what a profiler's file says.
       #

@@ -120,8 +120,8 @@ module PumaTuner
       # Blocks with a name in a page, and a sentence on how to read them; without one, they are read as those before.
       Figure = define(:id, :blocks, reading: nil, title: nil)
 
-      # What a page unfolds when somebody asks.
-      Folded = define(:title, :blocks, open: false)
+      # What a page unfolds when somebody asks. instead: blocks in the place of its title where nothing is folded
+      Folded = define(:title, :blocks, open: false, instead: [])
 
       # What a summary leaves out, and a terminal unless it is asked for all.
       Aside = define(:blocks)

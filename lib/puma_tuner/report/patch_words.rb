@@ -5,7 +5,10 @@ module PumaTuner
     # What Advise::Patch says, in words.
     module PatchWords
       WORDS = {
-        not_ruby: ->(path:) { "#{path} is no Ruby that can be read, so it is left as it is; see `ruby -c #{path}`" },
+        not_ruby: ->(path:) {
+          "#{path} is no Ruby that can be read to its end, so it is left as it is; `ruby -c #{path}` names a " \
+            "mistake, but no byte at which Ruby stops reading, such as a NUL"
+        },
         settled: ->(line:, rule:, by:, instead:) {
           "`#{line}` (#{rule}) is left out, as #{by} advises `#{instead}`; --only #{rule} takes the other"
         },
@@ -16,6 +19,10 @@ module PumaTuner
         computed: ->(lines:, config:, path:) {
           "code in #{config} computes what #{lines.map { |line| "`#{line}`" }.join(" and ")} would set, so it goes " \
             "into #{path}, which #{config} loads last"
+        },
+        hooks_of_workers: ->(hooks:, config:) {
+          "a single process (`workers 0`) does not run #{hooks.map { |hook| "`#{hook}`" }.join(", ")} of #{config}: " \
+            "see that the app needs nothing of what is done there, or do it elsewhere, too"
         },
         pool_by_hand: ->(line:, path:, found:) {
           why = {0 => "it has no such key, or can't be read", 1 => "it has #{found.first}"}

@@ -33,7 +33,7 @@ module PumaTuner
         @totals = Totals.new
       end
 
-      # @param traced [Boolean] whether ledgers have traces and locks, too
+      # @param traced [Boolean] whether ledgers have traces and locks, too, of which forecasts are made
       # @return [Reading]
       def take(traced: false)
         ledgers = @ledgers.read { |path| ledger(path, traced) }
@@ -50,7 +50,7 @@ module PumaTuner
       def ledger(path, traced)
         return Probe::Ledger.read(path) if path.end_with?(".json")
         @opened[path] ||= LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true))
-        traced ? @opened[path].traced : @opened[path].ledger
+        @opened[path].ledger(traced:, locks: traced)
       end
 
       def process(path, ledger)
@@ -108,7 +108,8 @@ module PumaTuner
       def columns(rows) = rows.transpose.map { |numbers| numbers.include?(nil) ? nil : numbers.sum }
     end
 
-    # Reads of a ledger what a Status shows.
+    # Reads of a ledger what a Status shows: of histograms the first alone, as those of parts take three times as
+    # long to read as all else.
     class LedgerReader < Probe::Ledger::Reader
       def initialize(file)
         @kept = {}
@@ -117,15 +118,6 @@ module PumaTuner
 
       # @return [void]
       def close = @file.close
-
-      # @return [Probe::Ledger, nil] with traces and locks, of which forecasts are made; still without the histograms of
-      #   parts, which take three times as long to read as all else
-      def traced
-        @traced = true
-        ledger
-      ensure
-        @traced = false
-      end
 
       private
 
@@ -140,10 +132,6 @@ module PumaTuner
       def histograms_count = 1
 
       def histograms_of(bytes, count) = bytes ? [PackedHistogram.new(count, bytes)] : []
-
-      def traces = @traced ? super : []
-
-      def locks = @traced ? super : {}
     end
 
     # A histogram as it stands in a ledger. Those of many processes are added up as they are, and only the difference of

@@ -122,7 +122,7 @@ module PumaTuner
 
       def worker?(path)
         reader = LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true))
-        !reader.ledger&.facts.to_h["worker_index"].nil?
+        !reader.ledger(traced: false, locks: false)&.facts.to_h["worker_index"].nil?
       rescue SystemCallError, InvalidDocument
         false
       ensure

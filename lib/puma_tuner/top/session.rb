@@ -29,16 +29,13 @@ module PumaTuner
 
       # @param server [Server]
       # @param interval_s [Numeric] between two looks
-      # @param forecasts [Forecasts]
-      # @param slow_profile [SlowProfile]
-      def initialize(server, interval_s:, forecasts: Forecasts.new(server, window_s: interval_s * LOOKS_COUNT),
-        slow_profile: SlowProfile.new(server))
+      def initialize(server, interval_s:)
         @server = server
         @interval_s = interval_s
-        @forecasts = forecasts
+        @forecasts = Forecasts.new(server, window_s: interval_s * LOOKS_COUNT)
         @reader = Reader.new(server)
         @looks = []
-        @slow_profile = slow_profile
+        @slow_profile = SlowProfile.new(server)
         @files = []
       end
 

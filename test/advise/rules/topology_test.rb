@@ -195,6 +195,13 @@ class TopologyRuleTest < TunerTest
     assert_equal "workers 0\nthreads 5, 5", advice(forecast("1x1", 100), forecast("1x5", 150, p99_ms: 80)).lines.fetch("config/puma.rb")
   end
 
+  test "that a single process runs no hooks of workers is said where a cluster is to become one" do
+    recorded = observation(processes: [process_observation(role: "worker", worker_index: 0)] * 2, topology: topology("2x3"))
+    evidence = ->(advised) { told(Advise::Rules::Topology.new(Advise::Situation.new(workload, sweep(forecast("2x3", 100), forecast(advised, 150, p99_ms: 80)), observation: recorded)).call.first).evidence }
+    assert_match(%r{A single process runs no hooks of workers \(`before_fork`, `before_worker_boot` of config/puma\.rb\)}, evidence["1x8"].last)
+    refute_match(/hooks/, evidence["3x3"].join)
+  end
+
   # @param locks [Array<Model::LockDemand>] that were watched
   def beside_a_pool(*locks, more: "1x8", pool_ms: 2)
     waiting = workload(endpoints: [endpoint_demand(demand([2, 2], [pool_ms], wait_kinds: %w[pool]))]).with(locks:)

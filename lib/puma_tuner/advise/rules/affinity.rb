@@ -32,8 +32,6 @@ module PumaTuner
 
         private
 
-        def workers_count = @situation.topology.workers_count
-
         # A quota is no set of cores: every container on the machine would bind to the same first ones.
         def room?
           facts = @situation.machine
@@ -50,7 +48,6 @@ module PumaTuner
         def compute_ratio = workload.mean_of { |endpoint| endpoint.mean_of(&:compute_ns) } / workload.mean_ns
 
         def evidence
-          threads_count = @situation.topology.threads_count
           [*(say(:turns_of_request, releases_count:, threads_count:) if releases_count >= 1),
             *(say(:woken_anywhere, threads_count:) if @situation.open?),
             say(:cores_for_workers, workers_count:, cores_count: @situation.machine.cores_count)]

@@ -28,8 +28,6 @@ module PumaTuner
 
         private
 
-        def workers_count = @situation.topology.workers_count
-
         # @param paid_count [Integer] workers that the quota pays for
         # @return [Array(Integer, Situation::Effect), nil] how many are enough, and what that brings, where it is known
         def fewest(paid_count)

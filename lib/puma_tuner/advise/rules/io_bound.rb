@@ -30,8 +30,6 @@ module PumaTuner
 
         private
 
-        def threads_count = @situation.topology.threads_count
-
         # Where some are marked already nobody knows which.
         def able?
           version = @situation.puma_version

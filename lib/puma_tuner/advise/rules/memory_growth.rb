@@ -24,8 +24,6 @@ module PumaTuner
 
         private
 
-        def workers_count = @situation.topology.workers_count
-
         # Workers leave the margin that a container needs; the last process may have it all.
         def remedy
           count = workers_count.downto(2).find { |some| unshared_bytes(some) <= @constraints.usable_bytes }

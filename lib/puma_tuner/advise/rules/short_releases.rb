@@ -22,8 +22,6 @@ module PumaTuner
 
         private
 
-        def threads_count = @situation.topology.threads_count
-
         def count = counts.values.sum
 
         def releases = counts.select { |_, one| one >= 1 }.map { |part, one| say(:releases_of_kind, part:, count: one) }

@@ -33,7 +33,7 @@ module PumaTuner
         private
 
         def go(title:, evidence:, throughput_ratio:)
-          evidence = [*queries_before, *evidence, *too_few_places].freeze
+          evidence = [*queries_before, *evidence, *too_few_places, *without_hooks].freeze
           Advice.new(rule: rule_name, title:, evidence:, topology: @chosen.topology, throughput_ratio:,
             p50_ratio: ratio(:p50_ns), p99_ratio: ratio(:p99_ns), change: options(@chosen), cost:,
             undo: options(@today), lines:, factors: {"topology" => @chosen.topology.to_s}.freeze)
@@ -123,6 +123,12 @@ module PumaTuner
           return unless small_pool
           say(:too_few_places, size: small_pool.size, places_count:, threads_count: @chosen.topology.threads_count,
             others_count: other_holders_count)
+        end
+
+        # What puma.rb has in its hooks is not known here.
+        def without_hooks
+          return unless @situation.cluster? && @sweep.today.workers_count > 1 && @chosen.topology.workers_count == 1
+          say(:no_hooks, hook: @situation.boot_hook)
         end
 
         # Active Record gives up waiting for a connection after 5 s, and the request fails.

@@ -10,8 +10,8 @@ module PumaTuner
       TOLD_FROM_BYTES = 32 * Units::MIB
 
       desc "Compare two logs of a server, before and after a change: each endpoint, and what was asked for"
-      argument :before, "access log with times, of nginx, Rails, lograge, Kamal, Heroku or Amazon's load balancer, " \
-        "gzipped or not; - reads standard input"
+      argument :before, "access log with times, of nginx, Apache, Caddy, Rails, lograge, Kamal, Heroku or Amazon's " \
+        "load balancer, gzipped or not; - reads standard input"
       argument :after, "another, best of the same hours of the day"
       options :verbose, :html, :log_format, :assets, :seen_from, :grouping, :seed, :output,
         top: {default: "10", about: "endpoints to compare, the most frequent first; more need larger differences"}

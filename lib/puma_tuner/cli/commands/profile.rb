@@ -26,7 +26,7 @@ module PumaTuner
       ]
 
       def call(output:, html:, **options)
-        return ProfilerList.new(out).print if options[:list]
+        return list if options[:list]
         return install(options[:install]) if options[:install]
         output = Results.path(output, "profile.json", err:, **options)
         Output.check_writable(output, html)
@@ -37,6 +37,21 @@ module PumaTuner
       end
 
       private
+
+      # The profilers, for people who choose one.
+      def list
+        Profile.profilers.each do |profiler|
+          out.puts("#{profiler::NAME} (#{state(profiler)})",
+            *profiler::MODES.map { |mode, meaning| format("  %-10s %s", mode, meaning) }, "")
+        end
+        out.puts("docs/reference/profilers.md says what each is good for, and what it costs.")
+      end
+
+      def state(profiler)
+        return profiler.new.why_not || "installed" unless profiler::GEM
+        return "installed" if Profile::Library.installed?(profiler)
+        "not installed: puma_tuner profile --install #{profiler::NAME}"
+      end
 
       def install(name)
         profilers = (name == "all") ? Profile.profilers : [Profile.profiler(name)]

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "shellwords"
+
 module PumaTuner
   module CLI
     # The whole arrow.
@@ -25,14 +27,20 @@ module PumaTuner
         "--requests requests.txt -- bundle exec rails server"
       ]
 
+      # What advice depends on beside the recording.
+      OF_ADVICE = %i[threads workers slo at memory cores db_connections simulated_requests seed].freeze
+      private_constant :OF_ADVICE
+
       def call(output:, html:, **options)
         plan = plan_of(**options)
-        html = Results.path(html, "report.html", err:, **options)
-        Output.check_writable(output, html)
+        recording = recording_path(html, options)
+        html ||= File.join(File.dirname(recording), "report.html")
+        Output.check_writable(output, html, recording)
         kept = []
-        tuner = Tuner.new(plan, progress:, kept: ->(value) { tell_early(kept << value, output, html) })
+        tuner = Tuner.new(plan, progress:, kept: ->(value) { tell_early(kept << value, output, html, recording) })
         tuning = tuner.call
         Output.write(tuning, **telling, path: output, html:)
+        tell_next(tuning, recording, options)
         ensure_proof(tuning, tuner.output)
         raise Exit.new(1) unless tuning.verdict.nil? || tuning.verdict.as_expected?
       rescue Interrupt
@@ -45,11 +53,35 @@ module PumaTuner
 
       private
 
-      # Shows what is known before minutes of proof begin: on standard error, as the whole report is still to come.
-      def tell_early(kept, output, html)
+      # @return [String, nil] beside the report, unless that has a place of its own; nil where there is no other
+      def recording_path(html, options)
+        Results.path(nil, "observation.json", err:, **options)
+      rescue UsageError
+        raise unless html
+      end
+
+      # Shows what is known before minutes of proof begin: on standard error, as the whole report is still to come. What
+      # was recorded is kept as that of `measure` is, so that `advise` and `predict` go on from it.
+      def tell_early(kept, output, html, recording)
         return unless kept.last.is_a?(Tuning) && kept.one?(Tuning)
         err.puts("", Report.render(kept.last, format: :text, color: Output.color?(err)), "")
+        Output.write_files(kept.last.observation, err:, path: recording)
         Output.write_files(kept.last, err:, path: output, html:)
+      end
+
+      def tell_next(tuning, recording, options)
+        list = tuning.advice_list
+        return if recording.nil? || refuted?(tuning)
+        return if Chosen.of(list, nil).all? { |advice| advice.topology == list.today }
+        flags = OF_ADVICE.filter_map { |name| given([name], options) }
+        err.puts("puma_tuner: `puma_tuner advise #{Shellwords.escape(recording)} --diff` shows the advice as changes " \
+          "to the app's files, and --write writes them#{"; give the same #{flags.join(", ")} there" if flags.any?}")
+      end
+
+      # @return [Boolean] whether what is recommended made the app worse, or did not serve
+      def refuted?(tuning)
+        verdict = tuning.verdict or return tuning.unproven&.cause == :failed
+        !verdict.failing("recommended").nil? || verdict.comparison("recommended", verdict.primary)&.outcome == :worse
       end
 
       # A proof that was wanted and is not there, or ended early, is a measurement that failed; what there is is told
@@ -84,8 +116,8 @@ module PumaTuner
         return unless found.is_a?(Probe::Observation)
         path = path.call
         Document.write(found, path)
-        err.puts("puma_tuner: what was recorded is saved; `puma_tuner advise #{path}` goes on from it, and " \
-          "`puma_tuner report #{path}` shows it")
+        err.puts("puma_tuner: what was recorded is saved; `puma_tuner advise #{Shellwords.escape(path)}` goes on " \
+          "from it, and `puma_tuner report #{Shellwords.escape(path)}` shows it")
       rescue UsageError => error
         err.puts("puma_tuner: what was recorded can't be saved: #{error.message}")
       end
@@ -99,7 +131,8 @@ module PumaTuner
         when Probe::Observation
           path = path.call
           Document.write(found, path)
-          err.puts("\npuma_tuner: the observation is saved; continue with: puma_tuner advise #{path}")
+          err.puts("\npuma_tuner: the observation is saved; continue with: " \
+            "puma_tuner advise #{Shellwords.escape(path)}")
         end
       end
     end

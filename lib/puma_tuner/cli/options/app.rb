@@ -11,6 +11,10 @@ module PumaTuner
         HINT = "Options of the app's own command go after `--`, with the command."
         RACKUP = "config.ru"
 
+        # What Puma reads its settings from: puma.rb, config/puma/production.rb.
+        PUMA_RB = %r{(?:\A|/)(?:puma|config/puma/[^/]+)\.rb\z}
+        private_constant :PUMA_RB
+
         # @return [Array<String>] of a folder, or of nothing, its config.ru
         def words
           return [directory ? File.join(directory, RACKUP) : RACKUP] if app.to_a.empty?
@@ -21,7 +25,7 @@ module PumaTuner
         # @return [Host::Command]
         # @raise [UsageError] when there is none
         def command
-          return Host::Command.of_rackup(rackup) if rackup && File.file?(rackup)
+          return served if rackup && File.file?(rackup)
           raise UsageError, nowhere if rackup
           folder = File.expand_path(directory || ".")
           raise UsageError, "--directory #{directory}: there is no such folder" unless File.directory?(folder)
@@ -45,6 +49,29 @@ module PumaTuner
         end
 
         private
+
+        def served
+          if PUMA_RB.match?(rackup)
+            raise UsageError, "#{rackup} configures Puma, and is no app: give the command that reads it after `--`, " \
+              "such as `-- bundle exec puma -C #{rackup}`"
+          end
+          folder = File.dirname(File.expand_path(rackup))
+          if directory && !File.identical?(directory, folder)
+            raise UsageError, "#{rackup} does not lie in --directory #{directory}, and is served from its own " \
+              "folder: leave one of both out, or give a command after `--`, which runs in the folder of --directory"
+          end
+          tell_unread(folder)
+          Host::Command.of_rackup(rackup)
+        end
+
+        # Who stands in the app's folder means the configuration that lies there.
+        def tell_unread(folder)
+          return unless folder.start_with?("#{Dir.pwd}/") && configured?(Dir.pwd) && !configured?(folder)
+          Kernel.warn("puma_tuner: #{rackup} is served from its own folder, where Puma finds no configuration; it is " \
+            "served with the one of this folder by `-- bundle exec puma #{rackup}`")
+        end
+
+        def configured?(folder) = %w[puma.rb puma].any? { |name| File.exist?(File.join(folder, "config", name)) }
 
         def nowhere
           named = "there is no #{rackup}" if app.to_a.any?

@@ -111,6 +111,10 @@ module PumaTuner
             "#{Units.counted(places_count, "place")} in each worker, in config/database.yml, or requests wait for a " \
             "connection and fail after five seconds."
         },
+        no_hooks: ->(hook:) {
+          "A single process runs no hooks of workers (`before_fork`, `#{hook}` of config/puma.rb): see that the app " \
+            "needs nothing of what is done there, or do it elsewhere, too."
+        },
         # Change, cost and undo.
         puma_options: ->(topology:) { "puma #{Topology.parse(topology).to_puma_options}" },
         nothing: "none",

@@ -45,9 +45,15 @@ module PumaTuner
                   "cost" => told.cost, "undo" => undo, "prove" => proof(advice), "because" => told.evidence,
                   "rule" => advice.rule}
           stays = advice.topology && @contents.stay?
-          snippets = stays ? [] : advice.lines.map { |place, text| Snippet.new(place, text) }
+          snippets = stays ? [] : advice.lines.flat_map { |place, text| [Snippet.new(place, text), *old_name(text)] }
           Article.new("#{"Remark: " if advice.remark?}#{told.title}", [Labelled.new(rows, style: :list), *snippets],
             style: advice.remark? ? :remark : :advice)
+        end
+
+        # A file from before Rails 8.1 may have the pool's size by its old name, which `advise --diff` keeps.
+        def old_name(text)
+          return unless text.start_with?("max_connections:")
+          Note.new("Where the file has `pool:` instead, keep that name: Rails does not start with both.")
         end
 
         # What `tune` does of workers and threads by itself.

@@ -16,9 +16,6 @@ module PumaTuner
         # Workers to a line of a matrix.
         COLUMNS_MAX = 12
 
-        # Forecasts beside the percentiles that are always in a page.
-        PERCENTILES = %w[p50 p90 p99].freeze
-
         FORMULAS_NOTE = "The formulas use means only: they ignore time slices, different kinds of requests, and an " \
           "uneven split of connections. Where they differ from the simulation, one of these is why."
         EXPLANATION = "Parts: ms of the mean simulated request as its client sees it, cpu without gc, gvlwait with " \
@@ -27,8 +24,7 @@ module PumaTuner
         BUDGETS_READING = "each bar is the mean request of one topology as its client sees it, from the moment it " \
           "should be sent, split into what the simulation had it wait for or do. " \
           "What shrinks from one bar to the next is what those settings cure; what stays is the app's own work."
-        private_constant :ROWS_MAX, :MOST, :EXPLAINED_MAX, :COLUMNS_MAX, :PERCENTILES
-        private_constant :FORMULAS_NOTE, :EXPLANATION, :BUDGETS_READING
+        private_constant :ROWS_MAX, :MOST, :EXPLAINED_MAX, :COLUMNS_MAX, :FORMULAS_NOTE, :EXPLANATION, :BUDGETS_READING
 
         # @param contents [Contents] with a sweep
         def initialize(contents)
@@ -112,7 +108,7 @@ module PumaTuner
         end
 
         def percentiles
-          @percentiles ||= (PERCENTILES | @sweep.percentiles).sort_by { |name| name.delete_prefix("p").to_f }
+          @percentiles ||= (Percentile::ALWAYS | @sweep.percentiles).sort_by { |name| Percentile.ratio(name) }
         end
 
         def row(grid, forecast, key)

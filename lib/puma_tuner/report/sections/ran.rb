@@ -72,9 +72,9 @@ module PumaTuner
 
         def same_in_all
           return [] if same.empty?
-          [Note.new("#{Figures.counted(same.size, "other fact")} are the same in all variants."),
-            Folded.new("#{Figures.counted(same.size, "fact")} that are the same in all variants",
-              [Aside.new([Labelled.new(same.transform_values { |value| value.empty? ? "-" : value })])])]
+          [Folded.new("#{Figures.counted(same.size, "fact")} that are the same in all variants",
+            [Aside.new([Labelled.new(same.transform_values { |value| value.empty? ? "-" : value })])],
+            instead: [Note.new("#{Figures.counted(same.size, "other fact")} are the same in all variants.")])]
         end
 
         def text(key) = Probe::Fingerprint.text(key)

@@ -86,7 +86,7 @@ module PumaTuner
 
         def figure(block) = written(block.blocks)
 
-        alias_method :folded, :figure
+        def folded(block) = written([*block.instead, *block.blocks])
 
         # For who reads further.
         def aside(_) = []

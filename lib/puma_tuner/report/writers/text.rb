@@ -89,7 +89,8 @@ module PumaTuner
         def leaves(blocks)
           blocks.flat_map do |block|
             case block
-            when Blocks::Figure, Blocks::Folded then leaves(block.blocks)
+            when Blocks::Figure then leaves(block.blocks)
+            when Blocks::Folded then leaves([*block.instead, *block.blocks])
             when Blocks::Chart then leaves(block.instead)
             when Blocks::Table then block.narrow ? leaves(block.narrow) : [block]
             when Blocks::Aside
