@@ -176,6 +176,23 @@ module PumaTuner
         # @api private
         def error_told = @errors_count += 1
 
+        # @api private
+        # @return [Object, nil] for `leave`: who records the request, or true where nobody does; nil where the client
+        #   has come by in this request before
+        def enter(client, ignored)
+          return if client.puma_tuner_under_way
+          client.puma_tuner_under_way = true
+          recorder = Probe.recorder
+          (!ignored && recorder.begin(client)) ? recorder : true
+        end
+
+        # @api private
+        # @param entered [Object] what `enter` returned
+        def leave(client, entered)
+          client.puma_tuner_under_way = false
+          entered.finish(client) unless entered == true
+        end
+
         # Puma's own, below what others have put around it or in its place.
         #
         # @api private
@@ -344,32 +361,20 @@ module PumaTuner
       # by an alias, that is ours, whose super is the app's: a client that comes by again goes to Puma's own.
       module AroundRequest6
         def handle_request(client, requests)
-          return Puma.own_handler.bind_call(self, client, requests) if client.puma_tuner_under_way
-          begin
-            client.puma_tuner_under_way = true
-            recorder = Probe.recorder
-            begun = recorder.begin(client) unless @puma_tuner_ignored
-            super
-          ensure
-            client.puma_tuner_under_way = false
-            recorder.finish(client) if begun
-          end
+          entered = Puma.enter(client, @puma_tuner_ignored)
+          entered ? super : Puma.own_handler.bind_call(self, client, requests)
+        ensure
+          Puma.leave(client, entered) if entered
         end
       end
 
       # The same for Puma 8, whose method has one parameter more.
       module AroundRequest8
         def handle_request(processor, client, requests)
-          return Puma.own_handler.bind_call(self, processor, client, requests) if client.puma_tuner_under_way
-          begin
-            client.puma_tuner_under_way = true
-            recorder = Probe.recorder
-            begun = recorder.begin(client) unless @puma_tuner_ignored
-            super
-          ensure
-            client.puma_tuner_under_way = false
-            recorder.finish(client) if begun
-          end
+          entered = Puma.enter(client, @puma_tuner_ignored)
+          entered ? super : Puma.own_handler.bind_call(self, processor, client, requests)
+        ensure
+          Puma.leave(client, entered) if entered
         end
       end
 
