@@ -44,6 +44,19 @@ class SchemasTest < TunerTest
     documents.each { |path, document| assert_empty faults(document), path }
   end
 
+  test "a list whose entries may be unknown, by its signature, may have null in its place" do
+    value_class = nil
+    lists = File.foreach(File.expand_path("../../sig/puma_tuner.rbs", __dir__)).filter_map do |line|
+      value_class = $1 if line.match(/^class (\S+)/)
+      [value_class, $1.to_sym] if line.match(/^ +attr_reader (\w+): Array\[.*\?\]$/)
+    end
+    assert_includes lists, ["PumaTuner::Load::Warmup", :cpu_per_request_ns]
+    lists.each do |name, member|
+      items = Document::Fields.type(Object.const_get(name), member).fetch("items")
+      assert Document::Fields.check(items.fetch("items", items)).call(nil), "#{name}##{member}"
+    end
+  end
+
   test "a schema denies what a field can't hold, what is missing, and another kind" do
     machine = plain(EXAMPLES.fetch("machine"))
     {"cores_count" => "four", "effective_cores" => [1, "x"], "wakeup_idle_ns" => 5, "schema_version" => 2, "gvl_rule" => 1}.each do |field, value|

@@ -78,7 +78,7 @@ module PumaTuner
         "Model::Workload" => {long_gcs_ns: list.call(INTEGER)}, "Model::Cost" => {long_gcs_ns: list.call(INTEGER)},
         "Model::Machine" => {cores_count: BOUNDED, wakeup_idle_ns: list.call(INTEGER),
                              wakeup_loaded_ns: list.call(INTEGER)},
-        "Load::Warmup" => {cpu_per_request_ns: list.call(NUMBER)},
+        "Load::Warmup" => {cpu_per_request_ns: list.call(or_null.call(NUMBER))},
         "Tradeoff::Study" => {estimated_bytes: map.call(or_null.call(NUMBER))},
         "Probe::Recommendation" => {ratio: list.call(NUMBER)},
         "Trial::Situation" => {refused: map.call(NUMBER)},
