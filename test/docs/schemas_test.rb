@@ -47,8 +47,8 @@ class SchemasTest < TunerTest
   test "a list whose entries may be unknown, by its signature, may have null in its place" do
     value_class = nil
     lists = File.foreach(File.expand_path("../../sig/puma_tuner.rbs", __dir__)).filter_map do |line|
-      value_class = $1 if line.match(/^class (\S+)/)
-      [value_class, $1.to_sym] if line.match(/^ +attr_reader (\w+): Array\[.*\?\]$/)
+      value_class = $1 if line =~ /^class (\S+)/
+      [value_class, $1.to_sym] if line =~ /^ +attr_reader (\w+): Array\[.*\?\]$/
     end
     assert_includes lists, ["PumaTuner::Load::Warmup", :cpu_per_request_ns]
     lists.each do |name, member|
