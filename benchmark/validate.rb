@@ -180,7 +180,7 @@ module Validation
     # The made ones that nobody disturbed, for the machine as fast as it was meanwhile: what is left is the model's.
     # @param judged [Array<Comparison>]
     def corrected(judged)
-      undisturbed = judged.select { |comparison| comparison.cell.subject.workload.made? && !comparison.disturbed }
+      undisturbed = judged.select { |comparison| comparison.cell.subject.workload.made? && !comparison.disturbed && comparison.forecast }
       undisturbed.group_by { |comparison| [comparison.cell.subject, comparison.recorded.at] }.flat_map do |(subject, at), of_recording|
         predictor = Predictor.of(@journal, subject, at)
         recorded_turns_per_ms = @journal.recorded_turns_per_ms(Schedule.recording_name(subject, at))

@@ -145,6 +145,7 @@ module Validation
       @timeslice_ms = timeslice_ms
       @stations = stations
       @workload = PumaTuner::Model::WorkloadFit.workload(observation)
+      ensure_recorded_waits
       @machine = PumaTuner::Model::MachineFit.machine(observation, calibrated: machine)
       @as_recorded = [@workload, @machine].freeze
     end
@@ -211,6 +212,13 @@ module Validation
     end
 
     private
+
+    # A station that nobody comes to would look like one that is no bottleneck (as `predict --station` refuses it).
+    def ensure_recorded_waits
+      missing = @stations.map(&:kind) - @workload.endpoints.flat_map(&:demands).flat_map(&:waited_kinds)
+      return if missing.empty?
+      raise PumaTuner::InvalidMeasurement, "no recorded request waits for the #{missing.first} that is limited; --fresh records anew"
+    end
 
     def forecast(topology, arrivals) = sweeper.forecast(scenario(topology, arrivals))
 

@@ -9,7 +9,7 @@ module Validation
   # routes: {path => steps}, see apps/steps.rb; empty of an application that nobody here wrote
   # weights: {path => how often}, where not all are asked equally often
   # nominal_ms: of a mean request alone, about; how long measuring must take follows from it
-  # limit_count: so many requests at a time, of all workers, can be in a step "l"; nil without such a step
+  # limit_count: so many requests at a time, of all workers, the service of a step "l" serves, which each request has once; nil: none has
   # background: steps that a thread of each process does over and over beside the requests; nil without one
   # gemfile: of gemfiles, for an app that needs more than Puma and Rack; nil: that of the Puma
   # own_topology: of a real application, its own settings
@@ -30,9 +30,9 @@ module Validation
       PumaTuner::Load::Mix.new(requests: routes.keys.map { |path| PumaTuner::Load::Request.new(path:, weight: weights.fetch(path, 1)) })
     end
 
-    # What a user who knows of the limit tells with `--station sleep=N`: one recorded request at a time can't show it.
+    # What a user who knows of the limit tells with `--station io=N`: one recorded request at a time can't show it.
     # @return [Array<PumaTuner::Predict::Station>]
-    def stations = limit_count ? [PumaTuner::Predict::Station.new(kind: "sleep", servers_count: limit_count)] : []
+    def stations = limit_count ? [PumaTuner::Predict::Station.new(kind: "io", servers_count: limit_count)] : []
 
     # @return [Boolean] whether its CPU is a fixed number of turns of a loop, however it is served
     def fixed_work? = made? && routes.values.any? { |steps| steps.include?("c") } && routes.values.none? { |steps| steps.include?("g") }
@@ -70,8 +70,8 @@ module Validation
       Workload.new(name: "io_95", title: "0.5 ms, waits 19, 0.5 ms", routes: {"/" => "c0.5 i19 c0.5"}, nominal_ms: 20.5),
       Workload.new(name: "varied", title: "3 of 4: 2 ms, waits 4; 1 of 4: 10 ms, waits 20", routes: {"/small" => "c2 i4", "/large" => "c10 i20"},
         weights: {"/small" => 3, "/large" => 1}, nominal_ms: 12.5),
-      Workload.new(name: "limited", title: "1 ms, sleeps 8 where only 4 of all workers' requests can at a time, 1 ms", routes: {"/" => "c1 l8 c1"}, nominal_ms: 10.5,
-        limit_count: 4),
+      Workload.new(name: "limited", title: "1 ms, asks a service that takes 8 and serves 4 of all workers' requests at a time, 1 ms",
+        routes: {"/" => "c1 l8 c1"}, nominal_ms: 10.5, limit_count: 4),
       Workload.new(name: "lock_wait", kind: "locks", title: "1 ms, waits 8 with a mutex, 1 ms", routes: {"/" => "c1 m1( i8 ) c1"}, nominal_ms: 10.5),
       Workload.new(name: "lock_cpu", kind: "locks", title: "1 ms, waits 5, 3 ms with a mutex, waits 5", routes: {"/" => "c1 i5 m1( c3 ) i5"}, nominal_ms: 14.5),
       Workload.new(name: "lock_log", kind: "locks", title: "six times 0.5 ms and a line into a log, with a monitor; waits 4 between",

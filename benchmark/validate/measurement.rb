@@ -2,6 +2,7 @@
 
 require "tmpdir"
 require_relative "comparison"
+require_relative "service"
 require_relative "session"
 
 module Validation
@@ -13,20 +14,21 @@ module Validation
     LIBRARY = File.expand_path("../../probe/lib/puma_tuner/probe/native", __dir__)
 
     # @param turns_per_ms [Integer] of the app's loop: how much work the workloads are
-    # @param folder [String] that may hold a named pipe for each server while it runs, and files of the app's
+    # @param folder [String] for files of the app's
     def initialize(turns_per_ms:, folder:)
       @turns_per_ms = turns_per_ms
       @folder = folder
-      @pipes_count = 0
     end
 
     # @param subject [Subject]
+    # @param service [Service, nil] that a limited workload asks
     # @return [PumaTuner::Host::Command]
     # @raise [PumaTuner::UsageError] when it can't be had here
-    def command(subject)
+    def command(subject, service: nil)
       ensure_extension(subject.ruby)
       command = subject.workload.real? ? real(subject.workload) : made(subject)
-      command.with(environment: command.environment.merge("RUBY_THREAD_TIMESLICE" => subject.timeslice_ms.to_s, "RACK_ENV" => "production"))
+      more = {"RUBY_THREAD_TIMESLICE" => subject.timeslice_ms.to_s, "RACK_ENV" => "production", **(service ? service.environment : {})}
+      command.with(environment: command.environment.merge(more))
     end
 
     private
@@ -55,18 +57,12 @@ module Validation
       environment = base.environment.merge("PATH" => "#{File.dirname(ruby)}:#{base.environment["PATH"]}")
       bundle = PumaTuner::Prove::Bundle.new(gemfile:, gems: {}, ruby:, environment:, say: method(:warn)).install
       environment, words = bundle.around(environment, base.words)
-      base.with(words:, environment: {**environment, **steps(subject.workload), **tokens(subject.workload)})
+      base.with(words:, environment: {**environment, **steps(subject.workload)})
     end
 
     def steps(workload)
       {"VALIDATION_STEPS" => workload.steps, "VALIDATION_BACKGROUND" => workload.background, "VALIDATION_TURNS_PER_MS" => @turns_per_ms.to_s,
        "VALIDATION_FOLDER" => @folder}.compact
-    end
-
-    # Each command has a pipe of its own: who was killed with a token in hand takes it along.
-    def tokens(workload)
-      return {} unless workload.limit_count
-      {"VALIDATION_TOKENS" => File.join(@folder, "tokens-#{@pipes_count += 1}"), "VALIDATION_TOKENS_COUNT" => workload.limit_count.to_s}
     end
 
     def ruby(series)
@@ -169,7 +165,21 @@ module Validation
     end
 
     def observation(subject, recorded_at)
-      given = {command: @servers.command(subject), traffic: traffic(subject.workload, recorded_at.topology), boot_limit_s: Session::BOOT_LIMIT_S}
+      Service.run(subject.workload.limit_count) do |service|
+        observed(subject, recorded_at, service).tap { |observation| ensure_asked(service, observation, recorded_at) if service }
+      end
+    end
+
+    # The service has had all of the window's requests, and those before that warmed the server up.
+    def ensure_asked(service, observation, recorded_at)
+      most_count = recorded_at.companions ? service.places_count : [service.places_count, recorded_at.topology.slots_count].min
+      complaint = service.complaint(observation.requests_count.., 1..most_count)
+      raise PumaTuner::InvalidMeasurement, complaint if complaint
+    end
+
+    def observed(subject, recorded_at, service)
+      given = {command: @servers.command(subject, service:), traffic: traffic(subject.workload, recorded_at.topology),
+               boot_limit_s: Session::BOOT_LIMIT_S}
       times = Times.of(@form, subject.workload)
       seconds = {warmup_s: times.warmup_s, duration_s: times.record_s_of(subject.workload)}
       return with_companions(recorded_at.topology, seconds, **given) if recorded_at.companions
@@ -418,9 +428,12 @@ module Validation
       at = @schedule.recorded_at(subject).first
       predictor = Predictor.of(@journal, subject, at)
       plans = server.cells.map { |cell| plan(cell, predictor) }
-      session = Session.new(command: @servers.command(subject), topology: server.topology, plans:, times: Times.of(@form, subject.workload), start: server.start,
-        cores_count: @cores_count, turns_per_ms: @journal.recorded_turns_per_ms(Schedule.recording_name(subject, at)))
-      session.call.each_value { |fields| @journal.add(fields) }
+      Service.run(subject.workload.limit_count) do |service|
+        session = Session.new(command: @servers.command(subject, service:), topology: server.topology, plans:,
+          times: Times.of(@form, subject.workload), start: server.start, cores_count: @cores_count, service:,
+          turns_per_ms: @journal.recorded_turns_per_ms(Schedule.recording_name(subject, at)))
+        session.call.each_value { |fields| @journal.add(fields) }
+      end
     end
 
     def plan(cell, predictor)

@@ -164,7 +164,7 @@ module Validation
         server = of_subject.filter_map { |comparison| comparison.measured.cpu&.value }
         [subject.key, number(Judge::MEDIAN.call(costs), PumaTuner::Units::NS_PER_MS), number(Judge::MEDIAN.call(server), PumaTuner::Units::NS_PER_MS)]
       end
-      Bench::Markdown.table(["cells", "database and proxy, CPU per request ms", "server, CPU per request ms"], rows) if rows.any?
+      Bench::Markdown.table(["cells", "beside it, CPU per request ms", "server, CPU per request ms"], rows) if rows.any?
     end
 
     # @return [String, nil] every cell; a star marks the disturbed ones
@@ -385,7 +385,9 @@ module Validation
         #{PumaTuner::Units.percent(Speed::TOLERANCE_RATIO)} below the best speed, is made again, up to #{Recorder::ATTEMPTS_COUNT} times; a load that others disturbed, or at
         another speed than its recording, up to #{Session::EXTRA_COUNT} times. How far repeats are apart decides nothing. A database that a server's own `serve` has started is none of the others.
       - **Computing** is a number of turns of a Ruby loop, counted out once for the whole run; **waiting** is a poll of a pipe that nobody
-        writes to. p99 needs #{Measured::P99_LEAST_COUNT} requests.
+        writes to. `limited` alone asks a process outside of the server, on the same cores, and waits in a blocking read. What that process
+        has counted must be what was sent: each request once, and as many places in use at once as the settings allow. p99 needs
+        #{Measured::P99_LEAST_COUNT} requests.
     TEXT
     private_constant :INTRO, :ERRORS, :TARGETS, :RECORDINGS, :PICKS, :SELF_CHECKS, :BY_WRK, :APART, :SERVERS, :CORRECTED, :METHOD
 

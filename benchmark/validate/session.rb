@@ -76,7 +76,8 @@ module Validation
   # It makes a hash for the journal of each cell:
   #   start: which of several servers it was, counted from 0; connections_count; rate_per_s: of an open load, as it was asked for, else nil; load_s: of each repeat
   #   repeats: latency (histogram), turns_per_ms (see Speed); requests_count: that the server worked for, counted_count: that throughput and
-  #     latency are of; intended_count, duration_ns, throughput_per_s, mean_ns, p50_ns, p99_ns; cpu_ns: of the server; beside_cpu_ns: of what runs beside it for it, see Beside; conditions
+  #     latency are of; intended_count, duration_ns, throughput_per_s, mean_ns, p50_ns, p99_ns; cpu_ns: of the server; beside_cpu_ns:
+  #     of what runs beside it for it, see Beside and Service; conditions
   #     (PumaTuner::Prove::Conditions); failure: why it is no measurement of this load, or nil; disturbed: who else used the machine, or nil
   #   gvl_wait: requests_count, mean_ns, deviation_ns; nil when nothing could be seen
   #   failure: why there is nothing else
@@ -112,7 +113,9 @@ module Validation
     # @param start [Integer] which of several servers it is: the order of requests differs between them, too
     # @param cores_count [Integer]
     # @param turns_per_ms [Float, nil] the machine's speed while the subject was recorded, see Speed; nil: it was recorded at the same time
-    def initialize(command:, topology:, plans:, times:, cores_count:, turns_per_ms: nil, start: 0)
+    # @param service [Service, nil] that the app asks once for each request, and nobody else does
+    def initialize(command:, topology:, plans:, times:, cores_count:, turns_per_ms: nil, start: 0, service: nil)
+      @service = service
       @turns_per_ms = turns_per_ms
       @start = start
       @command = command
@@ -169,13 +172,15 @@ module Validation
     end
 
     def repeat(server, plan, number)
+      @service&.counts # it counts anew from here
       before = PumaTuner::Host::Readings.take(server, nil)
-      own_ns, beside_ns = own_cpu_ns, Beside.cpu_ns(server)
+      own_ns, beside_ns = PumaTuner::Clock.cpu_ns, beside_cpu_ns(server)
       outcome, turns_per_ms = Speed.during { plan.traffic(seed(number)).send_to(server.url, duration_s: plan.load_s) }
-      own_ns, beside_ns = own_cpu_ns - own_ns, Beside.cpu_ns(server) - beside_ns
+      own_ns, beside_ns = PumaTuner::Clock.cpu_ns - own_ns, beside_cpu_ns(server) - beside_ns
       spent = PumaTuner::Host::Readings.take(server, nil) - before
       conditions = PumaTuner::Prove::Conditions.of(spent:, gauges: [], outcome:, own_cpu_ns: own_ns + beside_ns, cores_count: @cores_count, fingerprint: {})
-      [outcome, {"cpu_ns" => spent.cpu_ns, "beside_cpu_ns" => beside_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions, "failure" => outcome.complaint,
+      [outcome, {"cpu_ns" => spent.cpu_ns, "beside_cpu_ns" => beside_ns, "turns_per_ms" => turns_per_ms, "conditions" => conditions,
+                 "failure" => outcome.complaint || miscounted(outcome, plan),
                  "disturbed" => disturbed(outcome, conditions, turns_per_ms, plan)}]
     end
 
@@ -192,7 +197,15 @@ module Validation
 
     def seed(number) = @start * SEEDS_COUNT + number + 1
 
-    def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
+    # The generator waits for all responses, so that as many requests came to the service as it had. And a closed loop had all places
+    # in use that it could.
+    def miscounted(outcome, plan)
+      return unless @service
+      most_count = [@service.places_count, @topology.slots_count, plan.connections_count].min
+      @service.complaint(outcome.requests_count, plan.rate_per_s ? (1..most_count) : most_count)
+    end
+
+    def beside_cpu_ns(server) = Beside.cpu_ns(server) + (@service ? @service.cpu_ns : 0)
 
     def gvl_wait(server, plan)
       observation = PumaTuner::Measure::LateWindow.call(server, @meter) { plan.traffic(100).send_to(server.url, duration_s: @times.probe_s) }

@@ -15,6 +15,13 @@ static bool may_return_at_once(int64_t wait_kind)
     return wait_kind == PART_IO || wait_kind == PART_COMPUTE || is_inside_io[wait_kind];
 }
 
+/* Shorter IO is a system call that came back at once (SLEPT_NS of Model::Demand). */
+#define SLEPT_NS 50000
+
+/* Whether a wait is served at its kind's station. A call that comes back at once is not: to write a query, or a line of a log, takes
+ * none of the servers that requests wait for. */
+static bool is_at_station(const struct piece *piece) { return piece->wait_ns >= SLEPT_NS || !may_return_at_once(piece->wait_kind); }
+
 void wait_begin(struct sim *sim, struct thread *thread)
 {
     const struct piece *piece = thread->piece;
@@ -26,10 +33,10 @@ void wait_begin(struct sim *sim, struct thread *thread)
     if (piece->wait_kind == PART_COMPUTE) {
         thread->state = COMPUTING;
         cores_start(sim, &thread->task, piece->wait_ns);
-    } else if (sim->plan->stations[piece->wait_kind] && station->busy >= sim->plan->stations[piece->wait_kind]) {
+    } else if (is_at_station(piece) && sim->plan->stations[piece->wait_kind] && station->busy >= sim->plan->stations[piece->wait_kind]) {
         numbers_push(sim, &station->line, number_of(sim, thread));
     } else {
-        station->busy++;
+        if (is_at_station(piece)) station->busy++;
         queue_add(sim, piece->wait_ns, WAIT_ENDED, number_of(sim, thread), 0);
     }
 }
@@ -68,7 +75,7 @@ void wait_ended(struct sim *sim, struct thread *thread)
     int64_t extra_ns;
 
     if (!thread->late) {
-        leave_station(sim, thread->piece->wait_kind);
+        if (is_at_station(thread->piece)) leave_station(sim, thread->piece->wait_kind);
         extra_ns = has_slept(sim, thread) ? wakeup_extra_ns(sim) : 0;
         if (extra_ns) {
             thread->late = true;

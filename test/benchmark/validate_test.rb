@@ -392,11 +392,11 @@ class ValidateTest < TunerTest
         case kind
         when "c" then bursts_ms[-1] += number
         when "g" then bursts_ms[-1] += 0.4 * number
-        else (waits << [number, (kind == "l") ? "sleep" : "io"]) && bursts_ms << 0.0
+        else (waits << number) && bursts_ms << 0.0
         end
       end
       gc_ms = steps.include?("g") ? bursts_ms.sum / 3 : 0
-      endpoint_demand(demand(bursts_ms, waits.map(&:first), wait_kinds: waits.map(&:last), gc_ms:), name: path, weight_ratio: weights.fetch(path) / weights.values.sum)
+      endpoint_demand(demand(bursts_ms, waits, gc_ms:), name: path, weight_ratio: weights.fetch(path) / weights.values.sum)
     end
     workload(endpoints:)
   end
@@ -749,7 +749,8 @@ class ValidateTest < TunerTest
   end
 
   test "steps are parsed" do
-    assert_equal [[:burn, 20], [:wait, 0.005], [:litter, 2_500]], ValidationSteps.parse("c0.5 i5 g2.5", turns_per_ms: 40)
+    steps = [[:burn, 20], [:wait, 0.005], [:litter, 2_500], [:ask_service, 0.008]]
+    assert_equal steps, ValidationSteps.parse("c0.5 i5 g2.5 l8", turns_per_ms: 40)
     assert_equal [200, {"content-type" => "text/plain"}, ["done"]], ValidationSteps.app("/=c1;/other=", turns_per_ms: 10).call("PATH_INFO" => "/")
     assert_raises(ArgumentError) { ValidationSteps.parse("x1", turns_per_ms: 1) }
   end
@@ -796,14 +797,21 @@ class ValidateTest < TunerTest
     end
   end
 
-  test "no more requests than there are tokens are in a limited step" do
-    Dir.mktmpdir do |folder|
-      2.times { ValidationSteps.share_tokens(File.join(folder, "tokens"), 2) } # the second process finds them
-      began_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      app = ValidationSteps.app("/=l20", turns_per_ms: 1)
-      Array.new(6) { Thread.new { app.call("PATH_INFO" => "/") } }.each(&:join)
-      assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - began_s, :>=, 3 * 0.02
+  test "a limited workload's requests wait for nothing but its service, once each" do
+    limited, others = Workloads::ALL.partition(&:limit_count)
+    assert_equal %w[limited], limited.map(&:name)
+    limited.flat_map { |workload| workload.routes.values }.each { |steps| assert_equal %w[l], steps.split.map { |step| step[0] } - %w[c] }
+    assert_empty(others.flat_map { |workload| workload.routes.values }.grep(/\bl\d/))
+  end
+
+  test "a limit is known of what was recorded as a wait for it, and refused where nothing was" do
+    predictor = lambda do |kind|
+      recorded = observation(endpoints: [endpoint_observation(traces: [trace("held", 1, kind, 8)] * 40)])
+      Predictor.new(recorded, machine: nil, timeslice_ms: 100, stations: Workloads.find("limited").stations)
     end
+    assert_in_epsilon 4 / 0.008, predictor.call("io").closed_loop(topology("2x8"), 24).throughput_per_s.value, 0.03
+    error = assert_raises(PumaTuner::InvalidMeasurement) { predictor.call("sleep") }
+    assert_match(/no recorded request waits for the io that is limited/, error.message)
   end
 
   test "a page is written whole or not at all" do

@@ -121,6 +121,14 @@ class SimulationTest < TunerTest
     assert_in_epsilon exact[:throughput] * 1_000, outcome.throughput_per_s, 0.01
   end
 
+  # Two requests take turns at the one server, so that neither ever waits for it: each is done in 20 ms.
+  test "IO that comes back at once, such as a line of a log, does not queue with what waits for a response" do
+    endpoints = [endpoint_demand(steps(["sleep", 5], ["io", 0.01], ["sleep", 5], ["io", 10]))]
+    stations = [Predict::Station.new(kind: "io", servers_count: 1)]
+    outcome = simulate(workload(endpoints:, connections_count: 2), "1x2", stations:)
+    assert_in_epsilon 100, outcome.throughput_per_s, 0.01
+  end
+
   test "connections are what is under way and what thinks: Little's law" do
     endpoints = [exponential_endpoint(2, 6, 1)]
     %w[1x1 1x4 2x2 4x3].product([0, 15]).each do |text, think_ms|

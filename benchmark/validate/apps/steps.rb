@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "monitor"
+require "socket"
 
 # What a request of the validation's app does, step by step: "c2 i5 c0.5 g3" computes for 2 ms, waits for 5 ms, computes for
 # half a millisecond, and makes 3,000 hashes of garbage.
@@ -9,7 +10,8 @@ require "monitor"
 # as it was. It is Ruby with a check for interrupts in each turn, so that time slices end where they would in an app.
 # Waiting is for a pipe that nobody writes to. To Ruby and to the probe that is a socket's wait (`wait_readable`, one poll
 # without the GVL), it ends at a known time, and no second process takes part of the cores for it.
-# "l8" sleeps for 8 ms where only a few of all workers' requests can at a time, as with a database that has so few connections.
+# "l8" has a service outside of the app (../places.rb, at the port that VALIDATION_SERVICE names) serve it for 8 ms. That serves only
+# a few of all workers' requests at a time, as a database does that has so few connections.
 #
 # Of each process, and shared by its threads:
 # "m1( c3 )" computes with mutex 1, "p3( i4 )" waits with one of 3 connections of a pool (gem connection_pool);
@@ -54,30 +56,17 @@ module ValidationSteps
     pipe.first.wait_readable(seconds)
   end
 
-  # Each request that is inside holds a token, a byte of a named pipe: the kernel wakes one reader for each, in their order.
-  # @param seconds [Float]
-  def wait_limited(seconds)
-    @tokens.sysread(1)
-    begin
-      sleep(seconds)
-    ensure
-      @tokens.syswrite("t")
-    end
+  # Each thread has a connection. The answer is waited for in a blocking read. The request is written without letting go of the GVL,
+  # as Puma writes its responses: so the read is the only wait of its kind, and a simulation (`--station io=N`) has nothing else queue
+  # for a place.
+  # @param seconds [Float] that the service is to take, once there is a place
+  def ask_service(seconds)
+    connection = Thread.current[:validation_service] ||= connect_to_service
+    connection.write_nonblock([(seconds * 1_000_000).round].pack("N"))
+    connection.readpartial(1)
   end
 
-  # The first process to come makes the pipe, and puts the tokens in.
-  # @param path [String] of the pipe, the same for all workers of a server
-  # @param count [Integer] of tokens
-  def share_tokens(path, count)
-    first = begin
-      File.mkfifo(path, 0o600).zero?
-    rescue Errno::EEXIST
-      false
-    end
-    @tokens = File.open(path, "r+")
-    @tokens.sync = true
-    @tokens.syswrite("t" * count) if first
-  end
+  def connect_to_service = TCPSocket.new("127.0.0.1", Integer(ENV.fetch("VALIDATION_SERVICE")))
 
   # @param count [Integer] of hashes
   def litter(count)
@@ -149,7 +138,7 @@ module ValidationSteps
     case word[0]
     when "c" then [:burn, (number * turns_per_ms).round]
     when "i" then [:wait, number / 1_000]
-    when "l" then [:wait_limited, number / 1_000]
+    when "l" then [:ask_service, number / 1_000]
     when "g" then [:litter, (number * 1_000).round]
     when "w" then [:log, "#{"x" * (number.to_i - 1)}\n"]
     when "h" then [:look_up, number / 1_000]

@@ -79,7 +79,7 @@ module SimulationTwin
     # The first time the wait itself is over, the second time the thread has a core.
     def wait_ended(_)
       unless @late
-        @simulation.stations[piece.wait_kind].leave
+        @simulation.stations[piece.wait_kind].leave if at_station?
         extra_ns = slept? ? @simulation.wakeups.extra_ns : 0
         if extra_ns.positive?
           @late = true
@@ -178,10 +178,18 @@ module SimulationTwin
       @wait_began_ns = @simulation.now_ns
       @state = :waiting
       @worker.gvl.release(self, blocking: kind == Tally::COMPUTE || Tally::IO.include?(kind))
-      return @simulation.stations[kind].enter(self) unless kind == Tally::COMPUTE
+      return begin_waiting unless kind == Tally::COMPUTE
       @state = :computing
       @simulation.cores.start(self, piece.wait_ns)
     end
+
+    def begin_waiting
+      return @simulation.stations[piece.wait_kind].enter(self) if at_station?
+      @simulation.after(wait_ns, :wait_ended, self)
+    end
+
+    # IO that comes back at once takes no server of its kind's station.
+    def at_station? = wait_ns >= PumaTuner::Model::Demand::SLEPT_NS || !Tally::IO.include?(piece.wait_kind)
 
     def computed_without_gvl
       @simulation.tally.server_cpu_ns += piece.wait_ns
