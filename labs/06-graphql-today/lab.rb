@@ -21,7 +21,7 @@ module PumaTuner
       FULL = {rounds_count: 10, duration_s: 1.0, warmup_limit_s: 6}.freeze
 
       # Of answers held against each other, with the cures and without.
-      QUICK_QUERIES = {schemas: 15, queries: 9}.freeze
+      QUICK_QUERIES = {schemas: 20, queries: 9}.freeze
       FULL_QUERIES = {schemas: 150, queries: 20}.freeze
 
       PROFILED_S = 4

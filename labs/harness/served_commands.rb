@@ -22,8 +22,8 @@ module PumaTuner
       # @param variants [Array<Prove::Variant>]
       # @param out [#call] variant's name -> path of the file for its standard output
       def initialize(folder:, variants:, out:)
-        @folder = folder
         @out = out
+        @bundles = Hash.new { |known, factors| known[factors] = Bundle.of(factors, folder:) }
         command = Host::Command.new(words: WORDS, directory: folder, environment: Commands.clean_environment)
         @preparation = Prove::Preparation.new(variants:, command:, rackup: RACKUP, folder: nil, own_gems: false)
       end
@@ -59,8 +59,7 @@ module PumaTuner
       end
 
       def with_gems(command, variant)
-        bundle = Bundle.of(variant.factors, folder: @folder)
-        environment, words = bundle.ensure_installed.around(command.environment, command.words)
+        environment, words = @bundles[variant.factors].ensure_installed.around(command.environment, command.words)
         command.with(environment:, words:)
       end
     end

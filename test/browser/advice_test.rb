@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "support/advice_fixture"
-require_relative "chromium"
+require_relative "dev_tools"
 
 # Advice in a real browser, in a wide window and in one as narrow as a telephone's.
 class AdviceInBrowserTest < TunerTest
@@ -46,7 +46,7 @@ class AdviceInBrowserTest < TunerTest
 
   # @return [Array<Hash>] facts by width
   def facts(value)
-    visit = Chromium.visit(PumaTuner::Report.render(value, format: :html), script: FACTS)
+    visit = DevTools.look(PumaTuner::Report.render(value, format: :html), script: FACTS)
     assert_empty visit.complaints
     visit.facts.zip(WIDTHS).each do |facts, width|
       assert_operator facts["wide"], :<=, 0, "moves sideways at #{width}"

@@ -85,6 +85,8 @@ class Chromium
   private_class_method :run
 
   # The facts are written in such a way that nothing in them becomes markup.
+  #
+  # @return [String] the page around page.html, see visit
   def self.frame(script, width)
     <<~HTML
       <!DOCTYPE html><meta charset="utf-8"><link rel="icon" href="data:,">
@@ -97,5 +99,4 @@ class Chromium
       </script>
     HTML
   end
-  private_class_method :frame
 end

@@ -26,7 +26,34 @@ class DevTools
     end
   end
 
-  def initialize(folder)
+  # Looks at a page as Chromium.visit does, in a browser that stays open for the next one: most of a visit is the browser's own start.
+  # Whom the page asks for something is not seen.
+  #
+  # @param page [String] HTML
+  # @param script [String] see Chromium.visit
+  # @param width [Integer] of the frame
+  # @return [Chromium::Visit]
+  def self.look(page, script:, width: 1200)
+    Dir.mktmpdir("puma_tuner-browser") do |folder|
+      {page:, frame: Chromium.frame(script, width)}.each { |name, text| File.write(File.join(folder, "#{name}.html"), text) }
+      shared.look(File.join(folder, "frame.html"))
+    end
+  end
+
+  def self.shared
+    @shared ||= begin
+      folder = Dir.mktmpdir("puma_tuner-browser")
+      tools = new(folder, "--allow-file-access-from-files")
+      Minitest.after_run do
+        tools.close
+        FileUtils.rm_rf(folder)
+      end
+      tools
+    end
+  end
+  private_class_method :shared
+
+  def initialize(folder, *options)
     @complaints = []
     @number = 0
     @left = +""
@@ -34,7 +61,7 @@ class DevTools
     @said, says = IO.pipe
     [told, says].each { |pipe| pipe.nonblock = false } # as the browser expects
     # What it makes in the folder of temporary files goes with this folder, as it is killed in the end.
-    @pid = Process.spawn({"TMPDIR" => folder}, Chromium.path, *OPTIONS, *("--no-sandbox" if Process.uid.zero?),
+    @pid = Process.spawn({"TMPDIR" => folder}, Chromium.path, *OPTIONS, *options, *("--no-sandbox" if Process.uid.zero?),
       "--user-data-dir=#{folder}/profile", "about:blank", 3 => told, 4 => says, :out => File::NULL, :err => File::NULL, :pgroup => true)
     [told, says].each(&:close)
     target = ask("Target.createTarget", url: "about:blank")["targetId"]
@@ -44,7 +71,8 @@ class DevTools
 
   def visit(url) = ask("Page.navigate", url:)
 
-  def size(width, height) = ask("Emulation.setDeviceMetricsOverride", width:, height:, deviceScaleFactor: 1, mobile: width < 600)
+  # @param mobile [Boolean] whether it is a telephone's, which shows a page that is too wide smaller; a window is as wide as it is
+  def size(width, height, mobile: width < 600) = ask("Emulation.setDeviceMetricsOverride", width:, height:, deviceScaleFactor: 1, mobile:)
 
   # @param scheme [String] "dark" or "light"
   def scheme(scheme) = ask("Emulation.setEmulatedMedia", features: [{name: "prefers-color-scheme", value: scheme}])
@@ -73,6 +101,19 @@ class DevTools
     found = ask("Runtime.evaluate", expression: script, awaitPromise: true, returnByValue: true)
     raise "the page could not: #{found["exceptionDetails"].dig("exception", "description")}" if found["exceptionDetails"]
     found.dig("result", "value")
+  end
+
+  # @param path [String] of a page around another, which writes down its facts
+  # @return [Chromium::Visit]
+  def look(path)
+    complaints.clear
+    visit("file://#{path}")
+    deadline_s = Process.clock_gettime(Process::CLOCK_MONOTONIC) + LIMIT_S
+    until (facts = value("location.pathname === #{path.dump} && document.getElementById('facts')?.textContent || null"))
+      raise "the page gave no facts:\n#{complaints.join("\n")}" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline_s
+      sleep 0.01
+    end
+    Chromium::Visit.new(complaints: complaints.dup, hosts: nil, facts: JSON.parse(facts))
   end
 
   def picture(path)

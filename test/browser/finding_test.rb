@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "support/finding_fixture"
-require_relative "chromium"
+require_relative "dev_tools"
 
 # A lab's page in a real browser.
 class FindingInBrowserTest < TunerTest
@@ -28,7 +28,7 @@ class FindingInBrowserTest < TunerTest
     skip "no Chromium here: install chromium to test the report in a browser" unless Chromium.path
   end
 
-  def visit(**fields) = Chromium.visit(PumaTuner::Report.render(FindingFixture.finding(**fields), format: :html), script: FACTS)
+  def visit(**fields) = DevTools.look(PumaTuner::Report.render(FindingFixture.finding(**fields), format: :html), script: FACTS)
 
   test "it opens without a complaint, with nothing outside of its charts" do
     visit = visit()

@@ -39,7 +39,7 @@ class LanesInBrowserTest < TunerTest
   JS
 
   test "at first the longest wait is seen in red, with who had the GVL, whose hold is framed" do
-    visit = Chromium.visit(page, script: <<~JS)
+    visit = DevTools.look(page, script: <<~JS)
       #{HELP}
       return {said: said(), red: share("gvl_wait"), holder: rows[0].querySelectorAll(".lane")[1].querySelectorAll(".lane-holder").length,
         own: rows[0].querySelectorAll(".lane-wait").length, colour: window.getComputedStyle(rows[0].querySelector("path.lane-gvl_wait")).fill};
@@ -52,7 +52,7 @@ class LanesInBrowserTest < TunerTest
   end
 
   test "keys zoom, move, show everything, and go from wait to wait" do
-    visit = Chromium.visit(page, script: <<~JS)
+    visit = DevTools.look(page, script: <<~JS)
       #{HELP}
       const facts = {};
       press("Home");
@@ -82,7 +82,7 @@ class LanesInBrowserTest < TunerTest
   end
 
   test "all pictures keep one scale, each at its own place" do
-    visit = Chromium.visit(page, script: <<~JS)
+    visit = DevTools.look(page, script: <<~JS)
       #{HELP}
       press("Home", 1);
       const whole = ticks(1);
@@ -99,7 +99,7 @@ class LanesInBrowserTest < TunerTest
   end
 
   test "a pointer tells of what it is at, and buttons do what keys do" do
-    visit = Chromium.visit(page, script: <<~JS)
+    visit = DevTools.look(page, script: <<~JS)
       #{HELP}
       press("Home");
       const svg = rows[0].querySelectorAll(".lane svg")[1], box = svg.getBoundingClientRect();
@@ -117,7 +117,7 @@ class LanesInBrowserTest < TunerTest
   end
 
   test "without the script the picture and the figures are there" do
-    visit = Chromium.visit(page.gsub(%r{<script>.*?</script>}m, ""), script: <<~JS)
+    visit = DevTools.look(page.gsub(%r{<script>.*?</script>}m, ""), script: <<~JS)
       #{HELP}
       return {red: share("gvl_wait"), hidden: roots[0].querySelector(".lane-keys").offsetParent === null, tables: document.querySelectorAll("table").length};
     JS
@@ -125,7 +125,7 @@ class LanesInBrowserTest < TunerTest
   end
 
   test "a phone has all of it in its width, names above their lanes" do
-    visit = Chromium.visit(page, width: 390, script: <<~JS)
+    visit = DevTools.look(page, width: 390, script: <<~JS)
       #{HELP}
       const lane = rows[0].querySelector(".lane"), [name, svg] = [lane.querySelector(".lane-name"), lane.querySelector("svg")].map((one) => one.getBoundingClientRect());
       return {above: name.bottom <= svg.top + 1, wide: svg.width, over: document.documentElement.scrollWidth, red: share("gvl_wait"),
@@ -143,7 +143,7 @@ class LanesInBrowserTest < TunerTest
   test "twenty thousand steps are drawn at once" do
     lanes = Array.new(5) { |index| ["puma srv tp 00#{index}", *["held", 0.1, "gvl_wait", 0.4] * 4_000, {}] }
     process = process_lanes(lanes).with(duration_ns: 2_000 * MS)
-    visit = Chromium.visit(page(lane_comparison(lane_recording([process]))), script: <<~JS)
+    visit = DevTools.look(page(lane_comparison(lane_recording([process]))), script: <<~JS)
       #{HELP}
       const began = window.performance.now();
       press("Home");

@@ -23,8 +23,7 @@ class NarrowReportInBrowserTest < TunerTest
   # touch each other; stuck: tables wider than the window that do not move in a box of their own, or whose first column
   # moves with them; squeezed: how many pictures of tables have less than half of the window's width
   FACTS = <<~JS
-    for (const details of document.querySelectorAll("details")) details.open = true;
-    const facts = () => {
+    (() => {
       const box = (element) => element.getBoundingClientRect();
       const texts = (elements) => [...new Set(elements.map((element) => element.textContent.trim().slice(0, 40)))];
       const said = (element) => [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
@@ -54,8 +53,7 @@ class NarrowReportInBrowserTest < TunerTest
         squeezed: [...document.querySelectorAll("td > svg")].map((svg) => box(svg).width)
           .filter((width) => width && width < window.innerWidth * .5).length
       };
-    };
-    return #{WIDTHS}.map((width) => { window.frameElement.width = width; return facts(); });
+    })()
   JS
 
   # Nothing in it lets a line break.
@@ -83,20 +81,21 @@ class NarrowReportInBrowserTest < TunerTest
   end
 
   test "no page moves sideways, and what is in it can be read" do
-    pages.each do |name, value|
-      visit = Chromium.visit(PumaTuner::Report.render(value, format: :html), script: FACTS)
-      assert_empty visit.complaints
-      WIDTHS.zip(visit.facts) do |width, facts|
+    opened do |tools, name|
+      WIDTHS.each do |width|
+        tools.size(width, 2_000, mobile: false)
+        tools.value(DevTools::FRAMES)
+        facts = tools.value(FACTS)
         assert_operator facts.delete("overflow"), :<=, 0, "#{name} moves sideways at #{width}"
         assert_equal NOTHING, facts, "#{name} at #{width}"
       end
+      assert_empty tools.complaints, name
     end
   end
 
   # @yieldparam tools [DevTools] with that page open, and all that is folded shown
   # @yieldparam name [Symbol]
   def opened
-    skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(DevTools::AXE)
     DevTools.open do |tools|
       Dir.mktmpdir("puma_tuner-test") do |folder|
         pages.each do |name, value|
@@ -113,6 +112,7 @@ class NarrowReportInBrowserTest < TunerTest
   end
 
   test "the accessibility checker finds nothing serious in any page, at desk and telephone, in light and dark" do
+    skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(DevTools::AXE)
     barriers = {}
     opened do |tools, name|
       [1_200, 400].product(%w[light dark]).each do |width, scheme|

@@ -51,7 +51,7 @@ class ProfilePageInBrowserTest < TunerTest
     "2 View#render"].freeze
 
   test "boxes are as wide as what they took, and a click shows one alone until everything is clicked" do
-    visit = Chromium.visit(page, script: <<~JS)
+    visit = DevTools.look(page, script: <<~JS)
       #{BOX}
       const first = [percent("App#call", "width"), percent("View#render", "x"), percent("View#render", "width")];
       click("View#render");
@@ -66,7 +66,7 @@ class ProfilePageInBrowserTest < TunerTest
   end
 
   test "a click on a fold shows its frames, and the button all of them, and none again" do
-    visit = Chromium.visit(page_of_layers, script: <<~JS)
+    visit = DevTools.look(page_of_layers, script: <<~JS)
       #{BOX}
       const facts = {first: seen(), height: document.querySelector("svg.flame").getAttribute("height")};
       click("activerecord, 2 frames");
@@ -88,13 +88,13 @@ class ProfilePageInBrowserTest < TunerTest
   end
 
   test "without the script the folded graph is what is seen" do
-    visit = Chromium.visit(page_of_layers.gsub(%r{<script>.*?</script>}m, ""),
+    visit = DevTools.look(page_of_layers.gsub(%r{<script>.*?</script>}m, ""),
       script: "#{BOX} return {seen: seen(), hidden: button.offsetParent === null};")
     assert_equal({"seen" => FOLDED, "hidden" => true}, visit.facts)
   end
 
   test "keys go from box to box, unfold and zoom" do
-    visit = Chromium.visit(page_of_layers, script: <<~JS)
+    visit = DevTools.look(page_of_layers, script: <<~JS)
       #{BOX}
       const stops = boxes().filter((one) => one.getAttribute("tabindex") === "0").length;
       boxes()[0].focus();
@@ -115,7 +115,7 @@ class ProfilePageInBrowserTest < TunerTest
 
   test "names from the app can't become markup" do
     name = "<img src=x onerror=document.title='owned'>#call"
-    visit = Chromium.visit(page(costs(samples({name => 1_000_000_000}))), script: <<~JS)
+    visit = DevTools.look(page(costs(samples({name => 1_000_000_000}))), script: <<~JS)
       const shown = document.querySelector("svg.flame").textContent.includes("onerror");
       return [document.title, document.images.length, shown];
     JS
@@ -149,7 +149,7 @@ class ProfilePageInBrowserTest < TunerTest
   end
 
   test "the table sorts by a heading" do
-    visit = Chromium.visit(page, script: <<~JS)
+    visit = DevTools.look(page, script: <<~JS)
       const table = document.querySelector("table.sortable");
       table.tHead.rows[0].cells[2].click();
       return [...table.tBodies[0].rows].map((row) => row.cells[0].textContent);

@@ -3,7 +3,7 @@
 require "test_helper"
 require "json"
 require "report/proof_fixture"
-require_relative "chromium"
+require_relative "dev_tools"
 
 # The HTML report in a real browser.
 class ReportInBrowserTest < TunerTest
@@ -68,7 +68,10 @@ class ReportInBrowserTest < TunerTest
     VISITS[[PumaTuner::Report.render(value, format: :html), {script:, **options}]]
   end
 
-  def visit_proof(value = ProofFixture.gems, **) = visit(value, script: PROOF_FACTS, **)
+  def visit_proof(value = ProofFixture.gems) = visit(value, script: PROOF_FACTS)
+
+  # The same but for whom it asks.
+  def look(value, script: FACTS) = DevTools.look(PumaTuner::Report.render(value, format: :html), script:)
 
   # The browser runs errands of its own, whatever it shows, now and then.
   ERRANDS = /(?:\A|\.)(?:google|googleapis|gstatic|gvt1)\.com\z/
@@ -94,8 +97,11 @@ class ReportInBrowserTest < TunerTest
   end
 
   test "a page that complains is caught" do
-    complaints = Chromium.visit("<!DOCTYPE html><script>console.error('on purpose')</script><script>undefined_function()</script>").complaints
-    assert_equal 2, complaints.grep(/on purpose|undefined_function/).size, complaints.join
+    page = "<!DOCTYPE html><script>console.error('on purpose')</script><script>undefined_function()</script>"
+    [Chromium.visit(page), DevTools.look(page, script: "return null;")].map(&:complaints).each do |complaints|
+      assert_equal 2, complaints.grep(/on purpose|undefined_function/).size, complaints.join
+    end
+    assert_empty DevTools.look("<!DOCTYPE html><title>x</title>", script: "return null;").complaints, "the next page is told by itself"
   end
 
   test "the report's own policy stops what might slip in" do
@@ -131,7 +137,7 @@ class ReportInBrowserTest < TunerTest
 
   test "a hostile endpoint's name is shown, and does nothing" do
     rows = [[NASTY, *TuningFixture::ENDPOINTS.first.drop(1)]]
-    visit = visit(TuningFixture.tuning(observation: TuningFixture.observation(endpoint_rows: rows)))
+    visit = look(TuningFixture.tuning(observation: TuningFixture.observation(endpoint_rows: rows)))
     assert_equal "Go from 1x5 to 2x3: 1.64x (1.60–1.69) requests/s, measured – PumaTuner", visit.facts["title"]
     assert_equal 0, visit.facts["images"]
     assert_includes visit.facts["dom"], "onerror"
@@ -163,13 +169,13 @@ class ReportInBrowserTest < TunerTest
 
   test "proofs of blocks and of many variants open, too" do
     [ProofFixture.blocks, ProofFixture.factorial].each do |value|
-      visit = visit_proof(value)
+      visit = look(value, script: PROOF_FACTS)
       assert_equal [[], [], 0], [visit.complaints, visit.facts["spilt"], visit.facts["overflow"]], value.baseline
     end
   end
 
   test "whatever a proof was given or has read is shown, and does nothing" do
-    visit = visit_proof(ProofFixture.nasty(NASTY))
+    visit = look(ProofFixture.nasty(NASTY), script: PROOF_FACTS)
     refute_equal "owned", visit.facts["title"]
     assert_equal 0, visit.facts["images"]
     assert_includes visit.facts["dom"], "onerror"

@@ -85,13 +85,34 @@ class CommandsTest < TunerTest
     %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/]
   }.freeze
 
+  # In a fork of this process, which has loaded what the command's own would load again, for dozens of mistakes. That each command is found
+  # and loaded by its own process is seen by its help.
+  #
+  # @return [Array(Integer, String)] exit code, and what was told on standard error
+  def forked(words, folder)
+    reader, writer = IO.pipe
+    pid = fork do
+      $VERBOSE = false # as the command has it
+      $stdout.reopen(File::NULL)
+      $stderr.reopen(writer)
+      ARGV.replace(words.map(&:dup))
+      exit!(Dir.chdir(folder) { CLI.call(ARGV) })
+    end
+    writer.close
+    err = reader.read.force_encoding(Encoding::UTF_8)
+    [Process.wait2(pid).last.exitstatus, err]
+  ensure
+    reader.close
+  end
+
   test "every command ends with its exit code and message when arguments are missing or wrong" do
+    commands # are loaded
     in_folder do |folder|
-      ENDINGS.each do |words, (code, pattern)|
-        result = puma_tuner(*words, folder:)
-        assert_equal code, result.code, "#{words.join(" ")}: #{result.err}"
-        assert_match(pattern, result.err, words)
-        assert_operator result.err.lines.size, :<=, 3, result.err
+      ENDINGS.each do |words, (expected, pattern)|
+        code, err = expected.zero? ? puma_tuner(*words, folder:).then { |result| [result.code, result.err] } : forked(words, folder)
+        assert_equal expected, code, "#{words.join(" ")}: #{err}"
+        assert_match(pattern, err, words)
+        assert_operator err.lines.size, :<=, 3, err
         assert_empty Dir.children(folder), words
       end
     end
@@ -154,15 +175,24 @@ class CommandsTest < TunerTest
     end
   end
 
-  test "a program of one word is a command, and a file that can't be run is served" do
+  test "a program of one word is a command, and a file that can't be run is refused with what to give, unless it is a rackup file" do
     Dir.mktmpdir do |folder|
       Dir.chdir(folder) do
         File.write("serve", "#!/bin/sh\n", perm: 0o755)
-        File.write("served", "run App\n")
+        File.write("served.ru", "run App\n")
+        File.write("app.rb", "require 'sinatra'\n")
+        File.write("Procfile", "release: bin/rails db:migrate\nweb: SECRET=hunter2 bundle exec puma -C config/puma.rb\n")
+        File.write("Procfile.dev", "\xFF\ncss: yarn build\n")
         app = CLI::Options::App
         assert_equal ["./serve"], app.from({app: ["./serve"]}).command.words
-        assert_equal "served", app.from({app: ["served"]}).command.words.last
-        assert_includes app.from({app: ["served"]}).command.words, "puma"
+        assert_equal "served.ru", app.from({app: ["served.ru"]}).command.words.last
+        assert_includes app.from({app: ["served.ru"]}).command.words, "puma"
+        mistake = ->(path) { assert_raises(UsageError) { app.from({app: [path]}).command }.message }
+        told = mistake.call("Procfile")
+        assert_match(/\AProcfile is no rackup file, .*: give the app's folder, .* after `--`, such as `-- .*bundle exec puma -C config\/puma\.rb`\z/, told)
+        refute_includes told, "hunter2"
+        assert_match(/such as `-- bundle exec puma`\z/, mistake.call("Procfile.dev"))
+        assert_match(/such as `-- bundle exec ruby app\.rb`\z/, mistake.call("app.rb"))
       end
     end
   end
@@ -179,7 +209,7 @@ class CommandsTest < TunerTest
         assert_match(/config\.ru does not lie in --directory shop, and is served from its own folder/, mistake.call("config.ru", directory: "shop"))
         served = ->(app, **directory) { capture_io { assert_equal File.join(Dir.pwd, File.dirname(app)), command.call(app, **directory).directory } }
         served.call("shop/config.ru", directory: "current")
-        served.call("puma/app.rb")
+        assert_match(%r{\Apuma/app\.rb is no rackup file}, mistake.call("puma/app.rb"))
         told = %w[config.ru shop config/app.ru].map { |app| capture_io { command.call(app, directory: (app if app == "shop")) }.last }
         assert_equal ["", true, true], [told.first, *told.drop(1).map { |text| text.match?(%r{is served from its own folder, .*`-- bundle exec puma (shop/config|config/app)\.ru`}) }]
       end

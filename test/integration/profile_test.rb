@@ -29,6 +29,9 @@ class ProfileIntegrationTest < TunerTest
     }
   RUBY
 
+  # The same with next to no CPU, for what is not about figures: so a server is looked at for seconds without a core of its own.
+  RESTING = APP.sub("  Work.much\n", "").sub("Work.rest\n", "sleep(0.03)\n").freeze
+
   def skip_unless_installed(name)
     profiler = Probe::Profilers.find(name)
     return if profiler::GEM ? Profile::Library.installed?(profiler) : profiler.new.why_not.nil?
@@ -125,7 +128,7 @@ class ProfileIntegrationTest < TunerTest
     skip_unless_installed("vernier")
     rackup = <<~RUBY
       PumaTuner::Probe::Profiling::Session.prepend(Module.new { def start = super.tap { $begun_count = $begun_count.to_i + 1 } })
-      #{APP.sub("Work.counted\n", "exit!(9) if $begun_count == 2\n  Work.counted\n")}
+      #{RESTING.sub("Work.counted\n", "exit!(9) if $begun_count == 2\n  Work.counted\n")}
     RUBY
     costs = profile("config.ru", "--with", "vernier", *TWO_WINDOWS, "--warmup", "0.3", "--connections", "2", "--topology", "1x2", code: 3, rackup:)
     assert_match(/ended while vernier looked at it/, @result.err)
@@ -142,7 +145,7 @@ class ProfileIntegrationTest < TunerTest
           def stop = (($ends_count = $ends_count.to_i + 1) == 2 && !$0.include?("cluster worker 1")) ? exit!(9) : super
         end
         PumaTuner::Probe::Profiling::Session.prepend(FallsAtItsSecondEnd)
-        #{APP}
+        #{RESTING}
       RUBY
       costs = profile("config.ru", "--with", "stackprof", *TWO_WINDOWS, "--warmup", "0.3", "--connections", "2", "--topology", topology, code: 3, rackup:)
       assert_match(/ended while stackprof looked at/, @result.err)

@@ -48,22 +48,22 @@ class YjitLabTest < TunerTest
   test "story 3's rows are the story's ratios, and their outcome follows from the intervals" do
     measured = story
     p99, memory, staging = ["shop's API, Ruby 3.4.5: YJIT lowers p99", "shop's API, Ruby 3.4.5: YJIT raises memory", "shop's API, Ruby 3.4.5: YJIT raises memory, staging's mix"].map { |text| claim(measured, text) }
-    assert_equal [Lab::Outcome::REPRODUCED] * 3, [p99, memory, staging].map(&:outcome)
+    assert_equal [:reproduced] * 3, [p99, memory, staging].map(&:outcome)
     assert_in_delta 0.81, p99.published_ratio, 0.001
     assert_in_delta 1.31, memory.published_ratio, 0.001
     assert_operator memory.measured.level_ratio, :>=, 0.95
     assert_nil claim(measured, "OAuth server, Ruby 3.4.5: code_region_size").outcome
     assert_equal 8 * MIB, claim(measured, "OAuth server, Ruby 3.4.5: code_region_size").measured.value
-    assert_equal Lab::Outcome::CONTRADICTED, claim(Labs::YjitMeasured.new({cell("oauth", "production", 16) => verdict(ratios(1.1, 1.2))}), "OAuth server, Ruby 3.4.5: YJIT lowers p99").outcome
+    assert_equal :contradicted, claim(Labs::YjitMeasured.new({cell("oauth", "production", 16) => verdict(ratios(1.1, 1.2))}), "OAuth server, Ruby 3.4.5: YJIT lowers p99").outcome
   end
 
   test "production's price over staging's is told with an interval, and contradicted where they are the same" do
     effect = claim(story, "shop's API, Ruby 3.4.5: production's price")
-    assert_equal Lab::Outcome::REPRODUCED, effect.outcome
+    assert_equal :reproduced, effect.outcome
     assert_in_delta 1.31 / 1.13, effect.measured.value, 0.01
     same = story(cell("shop_api", "staging", 3) => verdict(ratios(0.85, 1.31), phase: 2))
     price = claim(same, "shop's API, Ruby 3.4.5: production's price")
-    assert_equal [Lab::Outcome::CONTRADICTED, Lab::Outcome::NO_DIRECTION], [price.outcome, price.detail]
+    assert_equal [:contradicted, :no_direction], [price.outcome, price.detail]
   end
 
   test "one Ruby is held against the other where both were measured" do
@@ -71,9 +71,9 @@ class YjitLabTest < TunerTest
     both = story(cell("oauth", "production", 16, ruby: "3.3.8") => verdict(ratios(0.95, 1.3)))
     memory = claim(both, "OAuth server: Ruby 3.4.5's YJIT over 3.3.8's, memory")
     assert_in_delta 1.2 / 1.3, memory.measured.value, 0.01
-    assert_equal Lab::Outcome::REPRODUCED, memory.outcome
+    assert_equal :reproduced, memory.outcome
     dearer = story(cell("oauth", "production", 16, ruby: "3.3.8") => verdict(ratios(0.95, 1.1)))
-    assert_equal Lab::Outcome::CONTRADICTED, claim(dearer, "OAuth server: Ruby 3.4.5's YJIT over 3.3.8's, memory").outcome
+    assert_equal :contradicted, claim(dearer, "OAuth server: Ruby 3.4.5's YJIT over 3.3.8's, memory").outcome
   end
 
   test "what is left out of the shop's load is measured in the full form, and is no point of the curve" do
@@ -82,7 +82,7 @@ class YjitLabTest < TunerTest
     assert_empty lab.cells(quick: true).select { |one| one.mix == Labs::YjitMeasured::WHOLE }
     measured = story(whole => verdict(ratios(0.6, 1.4)))
     found = claim(measured, "shop's API, Ruby 3.4.5, nothing left out: YJIT lowers p99")
-    assert_equal [Lab::Outcome::CONTRADICTED, Lab::Outcome::MORE], [found.outcome, found.detail]
+    assert_equal [:contradicted, :more], [found.outcome, found.detail]
     assert_in_delta 1, claim(measured, "shop's API, Ruby 3.4.5: p99 without YJIT with all requests").measured.value, 0.01
     assert_empty measured.curve.select { |one| one.mix == Labs::YjitMeasured::WHOLE }
   end
@@ -110,7 +110,7 @@ class YjitLabTest < TunerTest
 
   test "what was not measured is said with its reason, as is what had not settled, and a limit that is near" do
     quick = story(cell("oauth", "production", 16) => verdict({"p99" => 0.0, "pss" => 1.2, "cpu_per_request" => 0.7}, requests_count: 100).then { |one| one.with(trials: one.trials.map { |trial| trial.with(values: trial.values.except("p99")) }) })
-    assert_equal Lab::Outcome::NOT_MEASURED, claim(quick, "OAuth server, Ruby 3.4.5: YJIT lowers p99").outcome
+    assert_equal :not_measured, claim(quick, "OAuth server, Ruby 3.4.5: YJIT lowers p99").outcome
     assert_match(/fewer than 200 requests/, quick.unknown(false).fetch("p99 of the OAuth server, production: 16 kinds, Ruby 3.4.5"))
     assert_match(/one Ruby/, quick.unknown(true).values.join)
     assert_match(/2 trials had not settled/, claim(story, "OAuth server, Ruby 3.4.5: YJIT lowers p99").note)
@@ -122,7 +122,7 @@ class YjitLabTest < TunerTest
     measured = story(cell("oauth", "production", 16) => early)
     names = ["YJIT lowers p99", "CPU per request, on over off", "YJIT raises memory", "production's price over staging's"].map { |text| "OAuth server, Ruby 3.4.5: #{text}" }
     outcomes = names.map { |name| claim(measured, name).outcome }
-    assert_equal [Lab::Outcome::NOT_MEASURED, Lab::Outcome::NOT_MEASURED, Lab::Outcome::CONTRADICTED, Lab::Outcome::NOT_MEASURED], outcomes
+    assert_equal [:not_measured, :not_measured, :contradicted, :not_measured], outcomes
     assert_match(/20.0% of what YJIT compiled came during the load/, claim(measured, names[2]).note)
     assert_match(/still compiling/, measured.unknown(false).fetch("times of the OAuth server, production: 16 kinds, Ruby 3.4.5"))
   end

@@ -92,11 +92,9 @@ class Sanitizer
   # What git knows, or would; and which gems were chosen.
   def copy_to(folder)
     files = IO.popen(%w[git ls-files -z --cached --others --exclude-standard], chdir: PROJECT, &:read).split("\0")
-    [*files, *Dir["{Gemfile,gemfiles/*}.lock", base: PROJECT]].each do |file|
-      next unless File.file?(source = File.join(PROJECT, file))
-      FileUtils.mkdir_p(File.dirname(target = File.join(folder, file)))
-      FileUtils.cp(source, target)
-    end
+    there = [*files, *Dir["{Gemfile,gemfiles/*}.lock", base: PROJECT]].uniq.select { |file| File.file?(File.join(PROJECT, file)) }
+    # Thousands of files: Ruby takes a second for them.
+    command!(PROJECT, "cp", "--parents", "--target-directory", folder, "--", *there)
     EXTENSIONS.each do |extension, (sources, target)|
       target = File.join(folder, target, RUBY_VERSION[/\A\d+\.\d+/])
       FileUtils.mkdir_p(target)

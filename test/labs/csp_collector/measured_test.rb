@@ -9,7 +9,6 @@ class CspMeasuredTest < TunerTest
   include PumaTuner
 
   Rungs = Labs::CspRungs
-  Outcome = Lab::Outcome
 
   # CPU in µs and PSS in MiB: the published ratios, but for what stands for the loop.
   LADDER = {Rungs::MONOLITH => [1_900, 400], Rungs::RAILS => [99, 80], Rungs::THIN => [49.7, 75], Rungs::RACK => [22.7, 40], Rungs::BEST => [9, 30]}.freeze
@@ -41,10 +40,10 @@ class CspMeasuredTest < TunerTest
 
   test "each step of the ladder is held against the published one" do
     story = measured
-    assert_equal [Outcome::REPRODUCED] * 2, ["bare Rack over thin Rails app, by CPU time", "thin Rails app over new Rails app, by CPU time"].map { |text| claim(story, text).outcome }
+    assert_equal [:reproduced] * 2, ["bare Rack over thin Rails app, by CPU time", "thin Rails app over new Rails app, by CPU time"].map { |text| claim(story, text).outcome }
     slower = measured(ladder: LADDER.merge(Rungs::THIN => [99, 75]))
     steps = ["thin Rails app over new Rails app, by CPU time", "bare Rack over thin Rails app, by CPU time"].map { |text| claim(slower, text) }
-    assert_equal [[Outcome::CONTRADICTED, Outcome::NO_DIRECTION], [Outcome::CONTRADICTED, Outcome::MORE]], steps.map { |step| [step.outcome, step.detail] }
+    assert_equal [[:contradicted, :no_direction], [:contradicted, :more]], steps.map { |step| [step.outcome, step.detail] }
   end
 
   # CPU in µs and PSS in MiB
@@ -99,10 +98,10 @@ class CspMeasuredTest < TunerTest
   end
 
   test "a report that was acknowledged and is not there, or that nobody sent, is told" do
-    assert_equal Outcome::EXACT, claim(measured(overloads: [overload(Rungs::BEST)]), "answers 201 that are no line").outcome
+    assert_equal :exact, claim(measured(overloads: [overload(Rungs::BEST)]), "answers 201 that are no line").outcome
     [99, 101].each do |lines|
       lost = measured(overloads: [overload(Rungs::RACK), overload(Rungs::BEST, lines:)])
-      assert_equal Outcome::DIFFERS, claim(lost, "answers 201 that are no line, own loop").outcome
+      assert_equal :differs, claim(lost, "answers 201 that are no line, own loop").outcome
       assert_match(/do not agree/, lost.conclusions.join)
     end
   end

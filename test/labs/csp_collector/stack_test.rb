@@ -21,9 +21,13 @@ class CspStackTest < TunerTest
     puts JSON.generate(Rails.application.middleware.map(&:name))
   RUBY
 
+  # It remembers that it has asked Bundler, which takes half a second.
+  def self.bundle = @bundle ||= PumaTuner::Lab::Bundle.of(Rungs::STACK, folder: LAB)
+
   def setup
-    bundle = PumaTuner::Lab::Bundle.of(Rungs::STACK, folder: LAB)
-    skip "gems of the rungs are not there, bin/setup --test installs them: #{bundle}" unless bundle.installed?
+    self.class.bundle.ensure_installed
+  rescue PumaTuner::UsageError
+    skip "gems of the rungs are not there, bin/setup --test installs them: #{self.class.bundle}"
   end
 
   # @return [Array<String>] middlewares of a variant, as Rails itself tells them

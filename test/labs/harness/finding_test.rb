@@ -28,10 +28,6 @@ class LabFindingTest < TunerTest
     assert_equal [:reproduced, :contradicted, :contradicted, :compatible, :shown, :not_measured, :exact, :differs, nil], FindingFixture.claims.map(&:outcome)
   end
 
-  test "counts that are not what they should be are told apart" do
-    assert_equal ["locks per query, cured"], FindingFixture.finding.broken_counts.map(&:text)
-  end
-
   test "a file of before there were margins and rounds is read, with the default margin, and says so" do
     document = JSON.parse(Document.dump(FindingFixture.finding)).except("family_error_ratio")
     document["claims"].each { |claim| %w[margin round_ratios detail].each { |name| claim.delete(name) } }

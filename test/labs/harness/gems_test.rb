@@ -24,14 +24,6 @@ class LabGemsTest < TunerTest
     end
   end
 
-  def with_environment(variables)
-    before = ENV.slice(*variables.keys)
-    ENV.update(variables)
-    yield
-  ensure
-    variables.each_key { |name| ENV[name] = before[name] }
-  end
-
   PAPER = {"lab_paper" => {"1.0.0" => "PAPER = 'one'", "2.0.0" => "PAPER = 'two'"}}.freeze
 
   def pins(*versions) = Lab::Gems.pins({"lab_paper" => versions})

@@ -12,9 +12,6 @@ class LabRatiosTest < TunerTest
     Lab::Ratios.of_pairs(Array.new(count, 1.0), Array.new(count) { truth * Math.exp(sd * normal(random)) })
   end
 
-  # Box and Muller's.
-  def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
-
   def finding(ratios) = FindingFixture.finding(claims: ratios.map.with_index { |ratio, index| Lab::Claim.of_ratio("claim #{index}", ratio) })
 
   test "the ratio of two variants, whichever is the baseline, is that of their rounds" do
