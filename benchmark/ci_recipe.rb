@@ -117,15 +117,13 @@ module CiRecipe
 
   # docs/measured/ci_recipe.md
   class Page < Bench::Page
-    # @param commit [String] with which it was measured, in words
     # @param share [PumaTuner::Stats::Estimate] CPU of a request whose steps are made twice, over that of one
     # @param planted [Array<Said>]
     # @param harmless [Array<Said>]
     # @param void_count [Integer] how often nothing was measured
-    def initialize(commit:, share:, planted:, harmless:, void_count: 0, **)
+    def initialize(share:, planted:, harmless:, void_count: 0, **)
       super(**)
       @void_count = void_count
-      @commit = commit
       @share = share
       @planted = planted
       @harmless = harmless
@@ -182,8 +180,6 @@ module CiRecipe
     private_constant :INTRO, :METHOD
 
     private
-
-    def facts = Bench::Provenance.line(@machine, at: @at, commit: @commit)
 
     def met(sure, possible)
       return :met if sure

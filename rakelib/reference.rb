@@ -89,7 +89,7 @@ module Reference
 
     def initialize
       @kinds = self.class.kinds
-      @classes = reachable(@kinds.values)
+      @classes = Reference.reachable(@kinds.values)
     end
 
     def to_s
@@ -162,25 +162,5 @@ module Reference
 
     # Of a value that is written in a way of its own there is none.
     def fields(value_class, name, none) = value_class.const_defined?(name) ? value_class.const_get(name) : none
-
-    # @param nested [Class, Array(Class), Hash{Class => Class}]
-    def value_class_of(nested)
-      case nested
-      when Array then nested.first
-      when Hash then nested.fetch(String)
-      else nested
-      end
-    end
-
-    def reachable(classes)
-      found = []
-      queue = classes.dup
-      while (value_class = queue.shift)
-        next if found.include?(value_class)
-        found << value_class
-        queue.concat(fields(value_class, :NESTED, {}).values.map { |nested| value_class_of(nested) })
-      end
-      found
-    end
   end
 end

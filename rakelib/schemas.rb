@@ -3,6 +3,19 @@
 require "puma_tuner"
 
 module Reference
+  # @param classes [Array<Class>]
+  # @return [Array<Class>] they and the classes of the values inside of theirs, each once
+  def self.reachable(classes)
+    found, queue = [], classes.dup
+    while (value_class = queue.shift)
+      next if found.include?(value_class)
+      found << value_class
+      nested = value_class.const_defined?(:NESTED) ? value_class::NESTED.values : []
+      queue.concat(nested.flat_map { |one| one.is_a?(Hash) ? one.fetch(String) : one })
+    end
+    found
+  end
+
   # docs/reference/schemas: a JSON Schema for each kind of document, made of the values' own definitions, by which documents are read as well.
   class Schemas
     DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +39,7 @@ module Reference
         "type" => "object",
         "properties" => {"kind" => {"const" => kind}, "schema_version" => {"const" => PumaTuner::Document::SCHEMA_VERSION}, "tool_version" => Fields::TEXT},
         "required" => %w[kind schema_version tool_version],
-        "$ref" => place(value_class), "$defs" => reachable(value_class).sort_by { |one| title(one) }.to_h { |one| [title(one), value(one)] }
+        "$ref" => place(value_class), "$defs" => Reference.reachable([value_class]).sort_by { |one| title(one) }.to_h { |one| [title(one), value(one)] }
       }
     end
 
@@ -63,24 +76,5 @@ module Reference
     end
 
     def or_null(schema, nullable) = (nullable && schema["type"]) ? {**schema, "type" => [*schema["type"], "null"]} : schema
-
-    def reachable(first)
-      found, queue = [], [first]
-      while (value_class = queue.shift)
-        next if found.include?(value_class)
-        found << value_class
-        queue.concat(value_class::NESTED.values.map { |nested| class_of(nested) }) if document?(value_class)
-      end
-      found
-    end
-
-    # @param nested [Class, Array(Class), Hash{Class => Class}]
-    def class_of(nested)
-      case nested
-      when Array then nested.first
-      when Hash then nested.fetch(String)
-      else nested
-      end
-    end
   end
 end

@@ -68,6 +68,27 @@ class TunerTest < Minitest::Test
   # @return [Float] seconds on the monotonic clock
   def monotonic_s = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
+  # Computes in Ruby until this thread has had so much CPU time, which releases nothing.
+  def spin(seconds)
+    deadline = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
+    nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
+  end
+
+  # @return [Array<Integer>] processes that this one has started
+  def children = PumaTuner::Probe::Processes.children_of(Process.pid)
+
+  # @param values [Hash{String => String, nil}] of variables, for as long as the block
+  def with_environment(values)
+    before = ENV.to_h.slice(*values.keys)
+    values.each { |name, value| ENV[name] = value }
+    yield
+  ensure
+    values.each_key { |name| ENV[name] = before[name] }
+  end
+
+  # @return [Float] of the standard normal distribution, after Box and Muller
+  def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
+
   # For what chance, or other work of the machine, may spoil now and then: what is broken fails each time.
   #
   # @param count [Integer] of tries, of which one must hold

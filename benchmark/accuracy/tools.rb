@@ -8,6 +8,12 @@ module Accuracy
     # against both together. A word that is missing is not judged.
     COVERS = {}.freeze
 
+    # The same by mode, of one that samples and does not know who waits for the GVL.
+    WITHOUT_GVL = {
+      "wall" => {cpu: %i[cpu preempted], gc: %i[gc], io: %i[io], lock: %i[lock], sleep: %i[sleep]}.freeze,
+      "cpu" => {cpu: %i[cpu], gc: %i[gc]}.freeze
+    }.freeze
+
     # @param mode [String, nil] of a tool that has several
     def initialize(mode = nil)
       @mode = mode
@@ -159,10 +165,7 @@ module Accuracy
   # Samples by a timer of the process, with Ruby's stack beside that of C.
   class Pf2Tool < Tool
     # It knows nothing of the GVL: a thread that waits for it looks like the method it is in.
-    COVERS = {
-      "wall" => {cpu: %i[cpu preempted], gc: %i[gc], io: %i[io], lock: %i[lock], sleep: %i[sleep]}.freeze,
-      "cpu" => {cpu: %i[cpu], gc: %i[gc]}.freeze
-    }.freeze
+    COVERS = WITHOUT_GVL
     READING = "samples times the interval of 1 ms: gc by the collector's functions in the C stack, sleep, lock and io by the " \
               "method, everything else cpu"
     INTERVAL_MS = 1
@@ -200,10 +203,7 @@ module Accuracy
   # Samples of whatever thread has the GVL.
   class StackprofTool < Tool
     # It knows nothing of the GVL, nor which thread collected garbage.
-    COVERS = {
-      "wall" => {cpu: %i[cpu preempted], gc: %i[gc], io: %i[io], lock: %i[lock], sleep: %i[sleep]}.freeze,
-      "cpu" => {cpu: %i[cpu], gc: %i[gc]}.freeze
-    }.freeze
+    COVERS = WITHOUT_GVL
     READING = "samples times the interval of 1 ms, its default: its frame (garbage collection): gc, sleep, lock and io by the " \
               "method, everything else cpu"
     INTERVAL_US = 1_000

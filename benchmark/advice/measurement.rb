@@ -112,9 +112,9 @@ module AdviceCheck
     #   generator, a clause or nil; overloaded: whether some had no response
     def trial(name, rate_per_s, seed, seconds)
       server = @servers.fetch(name)
-      before, own_ns = PumaTuner::Host::Readings.take(server, nil), own_cpu_ns
+      before, own_ns = PumaTuner::Host::Readings.take(server, nil), PumaTuner::Clock.cpu_ns
       outcome = traffic(rate_per_s, seed).send_to(server.url, duration_s: seconds)
-      own_ns = own_cpu_ns - own_ns
+      own_ns = PumaTuner::Clock.cpu_ns - own_ns
       spent = PumaTuner::Host::Readings.take(server, nil) - before
       settle(server)
       return overloaded(outcome, seconds) if outcome.unanswered_count.to_i.positive?
@@ -153,8 +153,6 @@ module AdviceCheck
         return if PumaTuner::Clock.now_s > deadline_s
       end
     end
-
-    def own_cpu_ns = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
   end
 
   # What a shape's lines in the journal say.

@@ -5,14 +5,12 @@ require_relative "measurement"
 module AdviceCheck
   # docs/measured/advice.md
   class Page < Bench::Page
-    # @param commit [String] that was measured
     # @param form [Form]
     # @param measured [Array<Measured>]
     # @param starved [Array<Hash>] lines of the journal
     # @param leg_rounds_count [Integer, nil] rounds after which there were new servers; nil where there were none
-    def initialize(commit:, form:, measured:, starved:, leg_rounds_count: nil, **)
+    def initialize(form:, measured:, starved:, leg_rounds_count: nil, **)
       super(**)
-      @commit = commit
       @form = form
       @measured = measured
       @starved = starved
@@ -58,7 +56,7 @@ module AdviceCheck
 
     private
 
-    def facts = "#{Bench::Provenance.line(@machine, at: @at, commit: @commit)}\nLoads of #{@form.trial_s} s, #{@form.rounds.min} to #{@form.rounds.max} of each setting; the #{@form.name} form.#{legs}#{advised_by}"
+    def facts = "#{super}\nLoads of #{@form.trial_s} s, #{@form.rounds.min} to #{@form.rounds.max} of each setting; the #{@form.name} form.#{legs}#{advised_by}"
 
     # Runs from before that have no number.
     def legs

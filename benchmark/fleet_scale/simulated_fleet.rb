@@ -18,6 +18,10 @@ module FleetScale
 
     PARTS = {"queue" => 0.05, "cpu" => 0.25, "preempted" => 0.02, "gvl_wait" => 0.1, "gc" => 0.03, "io" => 0.5, "lock" => 0.02, "sleep" => 0.03}.freeze
 
+    # Of YJIT, in a worker of group b.
+    CODE_BYTES = 45_000_000
+    CODE_LIMIT_BYTES = 48 * PumaTuner::Units::MIB
+
     # The rules' own interval for endpoints.
     ENDPOINTS_RECORD_S = 300
 
@@ -85,9 +89,12 @@ module FleetScale
 
     private
 
+    def weight(group) = @endpoints.sum { |endpoint| endpoint.weights[group] }
+
+    def share(endpoint, group) = endpoint.weights[group] / weight(group)
+
     def share_up_to(seconds, group)
-      total = @endpoints.sum { |endpoint| endpoint.weights[group] }
-      @endpoints.sum { |endpoint| endpoint.weights[group] * cdf(endpoint, seconds, group) } / total
+      @endpoints.sum { |endpoint| endpoint.weights[group] * cdf(endpoint, seconds, group) } / weight(group)
     end
 
     def cdf(endpoint, seconds, group) = Math.erfc(-Math.log(seconds / (endpoint.median_s * @speed[group])) / endpoint.sigma / Math.sqrt(2)) / 2
@@ -125,7 +132,10 @@ module FleetScale
       base = {job: "puma", instance: "10.0.0.#{server[:index]}:9394", service: server[:service], yjit: (server[:group] == "a") ? "off" : "on"}
       series(io, "puma_tuner_exporter_info", {**base, schema: PumaTuner::Export::SCHEMA, complete: "true"}) { 1 }
       series(io, "puma_tuner_clock_seconds", base) { |index| @times[index] }
-      write_histograms(io, base, server[:group])
+      write_histograms(io, base, server[:group], "puma_tuner_%srequest_duration_seconds_bucket") do |index, share|
+        (served[index] * share).floor
+      end
+      series(io, "puma_tuner_request_duration_seconds_count", base) { |index| served[index].floor }
       mean = mean_s(server[:group])
       @endpoints.each do |endpoint|
         PARTS.each { |part, share| series(io, "puma_tuner_request_time_seconds_total", {**base, endpoint: endpoint.name, part:}) { |index| (served[index] / @endpoints.size * mean * share).round(6) } }
@@ -134,47 +144,54 @@ module FleetScale
     end
 
     def mean_s(group)
-      total = @endpoints.sum { |endpoint| endpoint.weights[group] }
-      @endpoints.sum { |endpoint| endpoint.weights[group] * endpoint.median_s * @speed[group] * Math.exp(endpoint.sigma**2 / 2) } / total
+      @endpoints.sum { |endpoint| endpoint.weights[group] * endpoint.median_s * @speed[group] * Math.exp(endpoint.sigma**2 / 2) } / weight(group)
     end
 
-    def share(endpoint, group) = endpoint.weights[group] / @endpoints.sum { |one| one.weights[group] }
-
-    def write_histograms(io, base, group)
-      [*Bounds::FINE.bounds_ns, nil].zip([*Bounds::FINE.names, "+Inf"]) do |ns, le|
-        share = ns ? share_up_to(ns / 1e9, group) : 1.0
-        series(io, "puma_tuner_request_duration_seconds_bucket", {**base, le:}) { |index| (served[index] * share).floor }
+    # @param name [String] of the series, with a place for what an endpoint's have in it
+    # @yieldreturn [Numeric] a sample, by the place of its time and the share of the requests that the bucket has
+    def write_histograms(io, base, group, name, every_s: 1)
+      buckets(Bounds::FINE) do |le, seconds|
+        share = seconds ? share_up_to(seconds, group) : 1.0
+        series(io, format(name, ""), {**base, le:}) { |index| yield index, share }
       end
-      series(io, "puma_tuner_request_duration_seconds_count", base) { |index| served[index].floor }
       @endpoints.each do |endpoint|
-        [*Bounds::COARSE.bounds_ns, nil].zip([*Bounds::COARSE.names, "+Inf"]) do |ns, le|
-          part = share(endpoint, group) * (ns ? cdf(endpoint, ns / 1e9, group) : 1.0)
-          series(io, "puma_tuner_endpoint_request_duration_seconds_bucket", {**base, endpoint: endpoint.name, le:}) { |index| (served[index] * part).floor }
+        buckets(Bounds::COARSE) do |le, seconds|
+          part = share(endpoint, group) * (seconds ? cdf(endpoint, seconds, group) : 1.0)
+          series(io, format(name, "endpoint_"), {**base, endpoint: endpoint.name, le:}, every_s:) { |index| yield index, part }
         end
       end
     end
+
+    def buckets(bounds, &) = {**bounds.names.zip(bounds.bounds_ns.map { |ns| ns / 1e9 }).to_h, "+Inf" => nil}.each(&)
 
     def write_processes(io, base, group, mean)
       @workers_per_server.times do |worker|
         labels = {**base, worker:}
         per_worker = ->(index) { served[index] / @workers_per_server }
         series(io, "puma_tuner_worker_threads", labels) { 5 }
-        series(io, "puma_tuner_process_pss_bytes", labels) { @memory[group].round }
+        series(io, "puma_tuner_process_pss_bytes", labels) { |index| memory_bytes(group, index).round }
         series(io, "puma_tuner_process_cpu_seconds_total", labels) { |index| (per_worker[index] * mean * 0.28).round(4) }
         series(io, "puma_tuner_gc_seconds_total", labels) { |index| (per_worker[index] * mean * 0.03).round(4) }
         next if group == "a"
-        series(io, "puma_tuner_yjit_code_region_bytes", labels) { 45_000_000 }
-        series(io, "puma_tuner_yjit_limited_bytes", labels) { 45_000_000 }
-        series(io, "puma_tuner_yjit_limit_bytes", labels) { 50_331_648 }
+        {"code_region" => code_bytes(worker), "limited" => code_bytes(worker), "limit" => CODE_LIMIT_BYTES}.each do |name, bytes|
+          series(io, "puma_tuner_yjit_#{name}_bytes", labels) { bytes.round }
+        end
       end
     end
+
+    # Of a worker at a sample's time.
+    def memory_bytes(group, _index) = @memory[group]
+
+    def code_bytes(_worker) = CODE_BYTES
 
     def write_group(io, key, servers_count)
       base = {job: "puma", service: key[:service], yjit: (key[:group] == "a") ? "off" : "on"}
       workers_count = servers_count * @workers_per_server
       mean = mean_s(key[:group])
       per_s = ->(index) { rate(@times[index]) * servers_count }
-      write_recorded_histograms(io, base, key[:group], per_s)
+      write_histograms(io, base, key[:group], "fleet:puma_tuner_%srequest_duration_seconds_bucket:rate5m", every_s: ENDPOINTS_RECORD_S) do |index, share|
+        (per_s[index] * share).round(7)
+      end
       PARTS.each { |part, share| series(io, "fleet:puma_tuner_request_time_seconds:rate5m", {**base, part:}) { |index| (per_s[index] * mean * share).round(6) } }
       {"process_cpu_seconds:rate5m" => 0.28, "gc_seconds:rate5m" => 0.03}.each { |name, share| series(io, "fleet:puma_tuner_#{name}", base) { |index| (per_s[index] * mean * share).round(6) } }
       levels(key[:group], servers_count, workers_count).each { |name, value| series(io, "fleet:puma_tuner_#{name}", base) { value } }
@@ -185,20 +202,7 @@ module FleetScale
       memory = (workers_count * @memory[group]).round
       all = {"process_pss_bytes:sum" => memory, "worker_pss_bytes:sum" => memory, "workers:count" => workers_count, "worker_threads:sum" => workers_count * 5}
       return all if group == "a"
-      {**all, "yjit_code_region_bytes:sum" => workers_count * 45_000_000, "yjit_limited_bytes:max" => 45_000_000, "yjit_limit_bytes:min" => 50_331_648, "yjit_workers:count" => workers_count}
-    end
-
-    def write_recorded_histograms(io, base, group, per_s)
-      [*Bounds::FINE.bounds_ns, nil].zip([*Bounds::FINE.names, "+Inf"]) do |ns, le|
-        share = ns ? share_up_to(ns / 1e9, group) : 1.0
-        series(io, "fleet:puma_tuner_request_duration_seconds_bucket:rate5m", {**base, le:}) { |index| (per_s[index] * share).round(7) }
-      end
-      @endpoints.each do |endpoint|
-        [*Bounds::COARSE.bounds_ns, nil].zip([*Bounds::COARSE.names, "+Inf"]) do |ns, le|
-          part = share(endpoint, group) * (ns ? cdf(endpoint, ns / 1e9, group) : 1.0)
-          series(io, "fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m", {**base, endpoint: endpoint.name, le:}, every_s: ENDPOINTS_RECORD_S) { |index| (per_s[index] * part).round(7) }
-        end
-      end
+      {**all, "yjit_code_region_bytes:sum" => workers_count * CODE_BYTES, "yjit_limited_bytes:max" => CODE_BYTES, "yjit_limit_bytes:min" => CODE_LIMIT_BYTES, "yjit_workers:count" => workers_count}
     end
   end
 end

@@ -82,12 +82,12 @@ module FleetScale
     end
 
     # @param source [Symbol] :raw or :rules
-    def initialize(workers_count, hours_count, source:, services_count:, rounds_count:, now_s: Time.now.to_i)
+    def initialize(workers_count, hours_count, source:, services_count:, rounds_count:)
       @workers_count = workers_count
       @hours_count = hours_count
       @source = source
       @rounds_count = rounds_count
-      @ends_s = now_s / 3_600 * 3_600
+      @ends_s = Time.now.to_i / 3_600 * 3_600
       step_s = (source == :raw) ? SCRAPE_S : RECORD_S
       # A while more than is asked for: rates need what came before.
       @times = ((@ends_s - hours_count * 3_600 - 600)..@ends_s).step(step_s).to_a

@@ -7,10 +7,12 @@ module Bench
     # @param machine [PumaTuner::Probe::MachineFacts] before the run
     # @param verdicts [Array<#outcome>]
     # @param at [Time]
-    def initialize(machine:, verdicts: [], at: Time.now)
+    # @param commit [String] that measured, in words
+    def initialize(machine:, verdicts: [], at: Time.now, commit: Provenance::COMMIT)
       @machine = machine
       @verdicts = verdicts
       @at = at
+      @commit = commit
     end
 
     # What the headings of sections begin with that stand behind another program's page.
@@ -42,7 +44,7 @@ module Bench
 
     private
 
-    def facts = Provenance.line(@machine, at: @at)
+    def facts = Provenance.line(@machine, at: @at, commit: @commit)
 
     # @param parts [Array<String, nil>]
     # @return [String] with an empty line between
@@ -50,6 +52,6 @@ module Bench
 
     # @yield see Verdict.table
     # @return [Array<String>] none where there are none
-    def targets(explained: Verdict::EXPLAINED, &) = @verdicts.empty? ? [] : ["## Targets", explained, Verdict.table(@verdicts, &)]
+    def targets(&) = @verdicts.empty? ? [] : ["## Targets", Verdict::EXPLAINED, Verdict.table(@verdicts, &)]
   end
 end

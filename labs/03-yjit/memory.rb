@@ -31,13 +31,6 @@ module PumaTuner
       # code_bytes, metadata_bytes: what YJIT tells of itself, all processes together; nil where it can't be asked; 0 without it
       Look = Data.define(:requests_count, :memory, :code_bytes, :metadata_bytes)
 
-      # @param quick [Sizes] of the short form
-      # @param full [Sizes]
-      def initialize(quick: Sizes.quick, full: Sizes.full)
-        @quick = quick
-        @full = full
-      end
-
       def name = "yjit_memory"
 
       def title = "What the memory that YJIT adds consists of"
@@ -73,7 +66,7 @@ module PumaTuner
 
       private
 
-      def sizes(quick) = quick ? @quick : @full
+      def sizes(quick) = quick ? Sizes.quick : Sizes.full
 
       # @return [Hash{String => Array<Look>}] by variant, by round: in turn forwards and backwards, so that neither always comes first
       def looks(run, service, ruby, sizes)

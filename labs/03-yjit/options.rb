@@ -28,13 +28,6 @@ module PumaTuner
         def services = limits_mib.keys
       end
 
-      # @param quick [Sizes] of the short form
-      # @param full [Sizes]
-      def initialize(quick: Sizes.quick, full: Sizes.full)
-        @quick = quick
-        @full = full
-      end
-
       def name = "yjit_options"
 
       def title = "YJIT's memory limit and call threshold on two Rails services"
@@ -73,7 +66,7 @@ module PumaTuner
 
       private
 
-      def sizes(quick) = quick ? @quick : @full
+      def sizes(quick) = quick ? Sizes.quick : Sizes.full
 
       def menu(service, sizes) = Tradeoff::Menu.variants(["yjit"], memory_mib: sizes.limits_mib.fetch(service), call_thresholds: sizes.call_thresholds, cross: true)
 

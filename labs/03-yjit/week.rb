@@ -51,26 +51,10 @@ module PumaTuner
 
         private
 
-        def write_processes(io, base, group, mean)
-          @story.code_mib.cycle.first(@workers_per_server).each_with_index do |mib, worker|
-            labels = {**base, worker:}
-            per_worker = ->(index) { served[index] / @workers_per_server }
-            series(io, "puma_tuner_worker_threads", labels) { 5 }
-            # Larger by day than by night, by some per cent.
-            series(io, "puma_tuner_process_pss_bytes", labels) { |index| (@memory[group] * (1 + 0.03 * Math.sin(2 * Math::PI * (@times[index] % 86_400) / 86_400))).round }
-            series(io, "puma_tuner_process_cpu_seconds_total", labels) { |index| (per_worker[index] * mean * 0.28).round(4) }
-            series(io, "puma_tuner_gc_seconds_total", labels) { |index| (per_worker[index] * mean * 0.03).round(4) }
-            next if group == "a"
-            {"code_region" => mib * MIB, "limited" => mib * MIB, "limit" => LIMIT_BYTES}.each { |name, bytes| series(io, "puma_tuner_yjit_#{name}_bytes", labels) { bytes.round } }
-          end
-        end
-      end
+        # Larger by day than by night, by some per cent.
+        def memory_bytes(group, index) = super * (1 + 0.03 * Math.sin(2 * Math::PI * (@times[index] % 86_400) / 86_400))
 
-      # @param quick [Sizes] of the short form
-      # @param full [Sizes]
-      def initialize(quick: Sizes.quick, full: Sizes.full)
-        @quick = quick
-        @full = full
+        def code_bytes(worker) = @story.code_mib[worker % @story.code_mib.size] * MIB
       end
 
       def name = "yjit_week"
@@ -94,7 +78,7 @@ module PumaTuner
       # @raise [UsageError] without a Prometheus
       def call(run)
         ensure_prometheus
-        comparisons = [AUTHORIZATION, RESOURCE].to_h { |story| [story, run.part("week of #{story.name}") { compare(run, story, run.quick? ? @quick : @full) }] }
+        comparisons = [AUTHORIZATION, RESOURCE].to_h { |story| [story, run.part("week of #{story.name}") { compare(run, story, run.quick? ? Sizes.quick : Sizes.full) }] }
         run.finding(claims: comparisons.flat_map { |story, comparison| claims(story, comparison) }, tables: comparisons.map { |story, comparison| table(story, comparison) }, charts: [],
           conclusions: comparisons.flat_map { |story, comparison| sentences(story, comparison) }, verdicts: {},
           unknown: {"what YJIT did to that fleet" => "its samples are made of what was published: this shows how the comparison tells it"})

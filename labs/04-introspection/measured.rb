@@ -174,7 +174,7 @@ module PumaTuner
       end
 
       def beside(claim)
-        return "not shown to be faster or slower than" unless claim.outcome == Lab::Outcome::SHOWN
+        return "not shown to be faster or slower than" unless claim.outcome == :shown
         (claim.measured.high < 1) ? "slower than" : "faster than"
       end
 

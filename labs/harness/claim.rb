@@ -68,7 +68,7 @@ module PumaTuner
         elsif unit == "ratio"
           Outcome.of_ratio(margin, measured)
         end
-        detail = (Outcome.detail(published_ratio, measured) if outcome == Outcome::CONTRADICTED)
+        detail = (Outcome.detail(published_ratio, measured) if outcome == :contradicted)
         super(**fields, margin:, round_ratios: round_ratios&.dup&.freeze, outcome:, detail:)
       end
 

@@ -56,9 +56,6 @@ module PumaTuner
       # @return [Finding] the same without what its verdicts are made of, and where its files lay: claims keep their
       #   rounds' ratios
       def short = with(verdicts: {}, command: command&.gsub(/ --(?:output|html|markdown)[ =]\S+| --resume\b/, ""))
-
-      # @return [Array<Claim>] of counts that were not what they should be
-      def broken_counts = claims.select { |claim| claim.outcome == Outcome::DIFFERS }
     end
 
     Report.add :finding, FindingReport::Sections, html: FindingReport::Html

@@ -134,12 +134,6 @@ class HarmlessTest < TunerTest
     exit!(0)
   RUBY
 
-  ServedApp::PUMAS.each do |name, gemfile|
-    test "a server that is not the app's is not recorded, and takes nothing of the app's, on #{name}" do
-      assert_equal ["PumaTuner::Probe::Unwatched", "2", '["puma srv"]'], run_with_puma(SERVERS, gemfile:).lines(chomp: true)
-    end
-  end
-
   # `rails server` loads the app, and the probe with it, before Puma's server.
   FAILING = <<~BEFORE + SERVING + <<~AFTER
     require "puma"
@@ -151,12 +145,6 @@ class HarmlessTest < TunerTest
     p PumaTuner::Probe::Puma.errors_count
     exit!(0)
   AFTER
-
-  ServedApp::PUMAS.each do |name, gemfile|
-    test "a server's errors are counted, too, where that is wanted before its class is there, on #{name}" do
-      assert_equal "3\n", run_with_puma(FAILING, gemfile:)
-    end
-  end
 
   # As tools do that were made before modules could be prepended; here after the probe.
   REPLACED = SERVING + <<~RUBY
@@ -172,6 +160,14 @@ class HarmlessTest < TunerTest
   RUBY
 
   ServedApp::PUMAS.each do |name, gemfile|
+    test "a server that is not the app's is not recorded, and takes nothing of the app's, on #{name}" do
+      assert_equal ["PumaTuner::Probe::Unwatched", "2", '["puma srv"]'], run_with_puma(SERVERS, gemfile:).lines(chomp: true)
+    end
+
+    test "a server's errors are counted, too, where that is wanted before its class is there, on #{name}" do
+      assert_equal "3\n", run_with_puma(FAILING, gemfile:)
+    end
+
     test "a tool that puts a method of its own in the place of Puma's, and calls the one before it, is served and recorded, on #{name}" do
       assert_equal "[3, 3]\n", run_with_puma(REPLACED, gemfile:)
     end

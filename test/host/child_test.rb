@@ -8,15 +8,6 @@ class ChildTest < TunerTest
 
   Child = PumaTuner::Host::Child
 
-  # Threads may end while they are asked.
-  def children
-    Dir["/proc/#{Process.pid}/task/*/children"].flat_map do |path|
-      File.read(path).split
-    rescue SystemCallError
-      []
-    end
-  end
-
   test "gives what it printed on both streams, and how it ended" do
     output, status = Child.output_of(["sh", "-c", "echo out; echo err >&2; exit 3"], limit_s: 5)
     assert_equal [%W[err\n out\n], 3], [output.lines.sort, status.exitstatus]

@@ -5,8 +5,6 @@ require "test_helper"
 class BlockBootstrapTest < TunerTest
   Bootstrap = PumaTuner::Stats::BlockBootstrap
 
-  def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
-
   def of_means(values, random: Random.new(1), resamples_count: 1_000)
     Bootstrap.of(values.size, random:, resamples_count:) { |weights| [values.zip(weights).sum { |value, weight| value * weight } / values.size] }.first
   end

@@ -5,8 +5,6 @@ require "test_helper"
 class EstimateTest < TunerTest
   include PumaTuner
 
-  def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
-
   # Simulations scatter by 3%, the model is wrong by so many times that, and one more run of
   # what it stands for is what was to be predicted.
   #

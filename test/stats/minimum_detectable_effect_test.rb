@@ -6,8 +6,6 @@ class MinimumDetectableEffectTest < TunerTest
   MinimumDetectableEffect = PumaTuner::Stats::MinimumDetectableEffect
   PairedRatio = PumaTuner::Stats::PairedRatio
 
-  def normal(random) = Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
-
   # How often the interval excludes 1 when the change is the one that it is said to show.
   def power(count, level_ratio, random, repeats: 400, sd: 0.03)
     change = MinimumDetectableEffect.of(sd:, pairs_count: count, level_ratio:)

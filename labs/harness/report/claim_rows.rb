@@ -24,9 +24,6 @@ module PumaTuner
         STYLES = {reproduced: :better, exact: :better, shown: :better, compatible: :equivalent, contradicted: :worse,
                   differs: :worse}.freeze
 
-        # Words in which the numbers of Prove::Metric are told, too.
-        UNITS_OF = {"ns" => :duration, "per_s" => :rate, "bytes" => :mebibytes}.freeze
-
         module_function
 
         # @param finding [Lab::Finding]
@@ -82,12 +79,8 @@ module PumaTuner
         def measured(claim)
           return Report::Figures.count(claim.exact.counted) if claim.exact
           return Report::Figures.ratio(claim.measured) if claim.unit == "ratio"
-          Report::Figures.with_range(claim.measured) { |number| number(number, claim.unit) }
-        end
-
-        def number(number, unit)
-          return Units.public_send(UNITS_OF.fetch(unit), number) if UNITS_OF.key?(unit)
-          Units.significant(number).then { |text| text.include?(".") ? text : Report::Figures.count(text) }
+          # A claim has a unit, as a metric has.
+          Report::Figures.estimate(claim, claim.measured)
         end
 
         # @return [String, nil] "99.7% interval of 10 rounds, Student's t"

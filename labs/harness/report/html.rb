@@ -5,8 +5,6 @@ module PumaTuner
     module FindingReport
       # The page with a lab's charts in it.
       class ChartPage < Report::Html::Page
-        draw_with(__dir__)
-
         # Beside the style of all pages.
         STYLE = <<~CSS
           .claims th[scope=row], .claims td { white-space: normal; font-weight: 400; }
@@ -30,10 +28,8 @@ module PumaTuner
       class Html < Report::Writers::Html
         CHART_PAGE = ChartPage
 
-        CHARTS = {
-          claims: [:claim_chart, ->(finding) { ClaimChart.new(finding) }],
-          finding: [:line_chart, ->(finding) { finding.charts.map { |chart| FindingChart.of(chart) } }]
-        }.freeze
+        CHARTS = Report::Writers::Html::CHARTS
+          .merge(finding: [:line_chart, ->(finding) { finding.charts.map { |chart| FindingChart.of(chart) } }]).freeze
       end
     end
   end

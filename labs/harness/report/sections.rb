@@ -48,7 +48,26 @@ module PumaTuner
             narrow: rows.map { |row| narrow(row) })
           family = ClaimRows.family(@finding)
           Section.new(id: "claimed", title: "Claimed, and measured here",
-            blocks: [Blocks::Chart.new(:claims, @finding), table, *(Note.new(family) if family)])
+            blocks: [ratios, table, *(Note.new(family) if family)])
+        end
+
+        # As they were claimed, and as they were measured.
+        def ratios
+          told = @finding.claims_by_interval.map { |claim| ratio(claim, ClaimRows.row(claim)) }
+          chart = Blocks::Chart.new(:ratios, {groups: {nil => told}, headings: ["measured here"], axis_names: [],
+            legend: [[:interval, "measured here, with its interval"], [:other, "claimed"]],
+            label: "Ratios as claimed, and as measured here with their intervals"})
+          Figure.new(id: "claim-ratios", blocks: [chart],
+            reading: "each line is the interval in which the ratio lies on this machine, from rounds measured in " \
+              "pairs. A diamond is what was claimed; it is reproduced when the whole line lies within its margin, " \
+              "which the table has. Published figures come from other machines, so only ratios are held against each " \
+              "other. The scale is logarithmic.")
+        end
+
+        def ratio(claim, told)
+          Ratio.new(claim.text, claim.measured, other: claim.published_ratio, outcome: told.style,
+            facts: [told.measured],
+            title: "#{claim.text}: claimed #{told.published}, here #{told.measured}, #{told.basis}; #{told.outcome}")
         end
 
         def claim(row)

@@ -100,7 +100,7 @@ module PumaTuner
       def point(metric, pair, side)
         return unless adjustable?(pair)
         span = pair[side]
-        value = metric.of([metric.sum([span])], [1])
+        value = metric.of([metric.sum([span])])
         [Math.log(span.load_per_s), Math.log(value), metric.weight(span)] if value&.positive?
       end
 
@@ -120,7 +120,7 @@ module PumaTuner
       # @param adjusted [Stats::BlockBootstrap::Result, nil] the ratio at equal traffic
       # @return [Symbol, nil]
       def reason(metric, plain, adjusted)
-        return if metric.better.nil? || sums[metric].any? { |side| metric.of(side, Array.new(@pairs.size, 1)).nil? }
+        return if metric.better.nil? || sums[metric].any? { |side| metric.of(side).nil? }
         return :few_blocks unless plain
         return :short_blocks unless @days
         return unless metric.adjusted
@@ -141,7 +141,7 @@ module PumaTuner
       end
 
       def row(metric, plain, adjusted, **said)
-        a, b = sums[metric].map { |side| metric.of(side, Array.new(@pairs.size, 1)) }
+        a, b = sums[metric].map { |side| metric.of(side) }
         Row.new(name: metric.name, label: metric.label, unit: metric.unit, a:, b:,
           ratio: plain&.estimate(level_ratio: LEVEL_RATIO), adjusted: adjusted&.estimate(level_ratio: LEVEL_RATIO),
           error_ratio: error_ratio(metric), **said)
@@ -150,7 +150,7 @@ module PumaTuner
       # Half the bucket in which the percentile lies, in the group where that is worse.
       def error_ratio(metric)
         return unless metric.ratio
-        sums[metric].filter_map { |side| Measured.weighted(side, Array.new(@pairs.size, 1)).ends_s(metric.ratio) }
+        sums[metric].filter_map { |side| Measured.weighted(side).ends_s(metric.ratio) }
           .map { |low, high| (high - low) / (high + low) }.max
       end
 

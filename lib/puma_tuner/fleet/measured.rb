@@ -24,7 +24,7 @@ module PumaTuner
         # @param sums [Array] as above
         # @param weights [Array<Integer>] how often each counts
         # @return [Float, nil] nil where nobody knows
-        def of(sums, weights)
+        def of(sums, weights = [1] * sums.size)
           return if sums.include?(nil)
           return Measured.weighted(sums, weights).quantile_s(ratio)&.*(Units::NS_PER_S) if ratio
           above, below = [0, 1].map { |place| sums.zip(weights).sum { |sum, weight| sum[place] * weight } }
@@ -36,12 +36,13 @@ module PumaTuner
         # @param spans [Array<Span>]
         # @return [MergedHistogram]
         # @raise [InvalidMeasurement] of spans with different bounds
-        def histogram(spans) = weighted(spans.map(&:histogram), Array.new(spans.size, 1))
+        def histogram(spans) = weighted(spans.map(&:histogram))
 
         # @param histograms [Array<MergedHistogram>]
-        # @param weights [Array<Integer>] how often each counts
+        # @param weights [Array<Numeric>] how often each counts
         # @return [MergedHistogram]
-        def weighted(histograms, weights)
+        # @raise [InvalidMeasurement] as above
+        def weighted(histograms, weights = [1] * histograms.size)
           bounds_s = histograms.first.bounds_s
           if histograms.any? { |one| one.bounds_s != bounds_s }
             raise InvalidMeasurement, "histograms of different spans have different bounds, as from two versions of " \

@@ -41,10 +41,8 @@ module PumaTuner
 
       # @return [Hash{String => MergedHistogram}]
       def merged(spans)
-        spans.flat_map(&:keys).uniq.to_h do |name|
-          list = spans.filter_map { |endpoints| endpoints[name] }
-          [name, list.first.with(counts: list.map(&:counts).transpose.map(&:sum))]
-        end
+        names = spans.flat_map(&:keys).uniq
+        names.to_h { |name| [name, Measured.weighted(spans.filter_map { |endpoints| endpoints[name] })] }
       end
 
       def names = @names ||= @blocks.flatten(1).flat_map(&:keys).uniq
@@ -76,9 +74,9 @@ module PumaTuner
           [0, 1].map { |side| sum(name, side, weights) }.then { |one, two| [one, two] if one && two&.count&.positive? }
         end
         return if both.empty?
-        own = both.map { |_, two| two.counts }.transpose.map(&:sum)
-        moved = both.map { |one, two| two.counts.map { |count| count * one.count / two.count } }.transpose.map(&:sum)
-        before, after = [own, moved].map { |counts| both.first.last.with(counts:).quantile_s(0.99) }
+        own = both.map(&:last)
+        moved = Measured.weighted(own, both.map { |one, two| one.count / two.count })
+        before, after = [Measured.weighted(own), moved].map { |all| all.quantile_s(0.99) }
         after / before if before&.positive? && after
       end
 
@@ -86,9 +84,7 @@ module PumaTuner
         list = @blocks.zip(weights).filter_map do |block, weight|
           [block[side][name], weight] if block[side][name] && !weight.zero?
         end
-        return if list.empty?
-        counts = list.map { |histogram, weight| histogram.counts.map { |count| count * weight } }.transpose.map(&:sum)
-        list.first.first.with(counts:)
+        Measured.weighted(*list.transpose) if list.any?
       end
     end
   end

@@ -55,27 +55,17 @@ module PumaTuner
     RoundsNeeded = Document.define(:level_ratio, :interval_count, :others_count, :intervals, :others_enough)
 
     class RoundsNeeded
-      # A difference in one of the other metrics is shown when its p-value is below this.
-      SHOWN_P_VALUE = 0.05
-      private_constant :SHOWN_P_VALUE
-
-      class << self
-        # @param verdict [Verdict]
-        # @return [RoundsNeeded]
-        def of(verdict)
-          level_ratio = verdict.level_ratio || Judge::LEVEL_RATIO
-          interval_count = (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio).last }
-          others = verdict.comparisons.select(&:adjusted_p_value)
-          others_count = others_count(others.size * [verdict.looks.to_a.size, 1].max) if others.any?
-          new(level_ratio:, interval_count:, others_count:,
-            intervals: verdict.comparisons.any? { |comparison| comparison.ratio.level_ratio },
-            others_enough: others.any? { |comparison| comparison.ratio.samples_count >= others_count })
-        end
-
-        private
-
-        # The smallest p-value of n pairs is that of all on one side.
-        def others_count(chances_count) = (1..).find { |count| 2.0**(1 - count) * chances_count <= SHOWN_P_VALUE }
+      # @param verdict [Verdict]
+      # @return [RoundsNeeded]
+      def self.of(verdict)
+        level_ratio = verdict.level_ratio || Judge::LEVEL_RATIO
+        others = verdict.comparisons.select(&:adjusted_p_value)
+        # A p-value and an interval at the same level take as many. By Holm, the first of the others to be shown has an
+        # equal share of the error, as each variant has.
+        others_count = Looks.fixed(1).least_rounds_count(others.size * [verdict.looks.to_a.size, 1].max) if others.any?
+        new(level_ratio:, interval_count: Stats::PairedRatio.least_pairs_count(level_ratio), others_count:,
+          intervals: verdict.comparisons.any? { |comparison| comparison.ratio.level_ratio },
+          others_enough: others.any? { |comparison| comparison.ratio.samples_count >= others_count })
       end
     end
   end

@@ -47,9 +47,7 @@ module PumaTuner
 
       # @param variants_count [Integer] held against the baseline
       # @return [Integer] the fewest rounds whose interval can have that level
-      def least_rounds_count(variants_count = 1)
-        (1..).find { |count| Stats::PairedRatio.rank_and_level(count, level_ratio(variants_count)).last }
-      end
+      def least_rounds_count(variants_count = 1) = Stats::PairedRatio.least_pairs_count(level_ratio(variants_count))
 
       # @param ratio [Stats::Estimate, nil] at level_ratio
       # @param equivalent_ratio [Float] see Verdict

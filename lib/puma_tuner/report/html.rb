@@ -4,7 +4,7 @@ module PumaTuner
   module Report
     # What only a page has: charts, their templates, style and script, and the document that lies in it.
     class Html
-      PumaTuner.autoload_folder(self, "#{__dir__}/html", row_chart: %i[IntervalChart RowChart])
+      PumaTuner.autoload_folder(self, "#{__dir__}/html")
 
       # So many symbols can be told apart.
       SYMBOLS_COUNT = 5

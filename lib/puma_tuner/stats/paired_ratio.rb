@@ -79,6 +79,10 @@ module PumaTuner
         (@ranks_and_levels ||= {})[[pairs_count, level_ratio]] ||= find_rank_and_level(pairs_count, level_ratio).freeze
       end
 
+      # @param level_ratio [Float] 0..1
+      # @return [Integer] the fewest pairs whose interval can reach that level
+      def self.least_pairs_count(level_ratio) = (1..).find { |count| rank_and_level(count, level_ratio).last }
+
       class << self
         private
 

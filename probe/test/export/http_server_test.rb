@@ -62,12 +62,14 @@ class ExportHttpServerTest < TunerTest
     @server.define_singleton_method(:text) { long }
     head, body = scrape("Accept-Encoding: deflate, gzip;q=0.9\r\n")
     assert_match(/^Content-Encoding: gzip\r$/, head)
+    assert_match(/^Vary: Accept-Encoding\r$/, head)
     assert_equal body.bytesize, head[/^Content-Length: (\d+)/, 1].to_i
     assert_operator body.bytesize, :<, long.bytesize / 5
     assert_equal long, Zlib.gunzip(body).force_encoding(Encoding::UTF_8)
     ["", "Accept-Encoding: deflate\r\n", "Accept-Encoding: gzip;q=0, deflate\r\n", "X-Takes: gzip\r\n"].each do |more|
       head, body = scrape(more)
       refute_match(/Content-Encoding/, head, more)
+      assert_match(/^Vary: Accept-Encoding\r$/, head, more)
       assert_equal long.b, body, more
     end
     long = "puma_tuner_x 2\n" * 1_000

@@ -22,11 +22,6 @@ class BlameTest < TunerTest
 
   def teardown = FileUtils.rm_rf(@folder)
 
-  def spin(seconds)
-    deadline = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
-    nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
-  end
-
   def request(entry)
     Clock.request_begin
     yield

@@ -62,11 +62,6 @@ class GvlClockTest < TunerTest
     }.value
   end
 
-  def spin(seconds)
-    deadline = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
-    nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
-  end
-
   # Two clocks of one machine agree so far.
   CLOCKS_RATIO = 1.001
 

@@ -30,11 +30,6 @@ class LedgerTest < TunerTest
     }.join
   end
 
-  def spin(seconds)
-    deadline = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
-    nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
-  end
-
   def read(path = @path) = Ledger.read(path)
 
   def entry_of(name, ledger = read) = ledger.entries.fetch([:request, name])

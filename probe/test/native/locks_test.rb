@@ -51,11 +51,6 @@ class LocksTest < TunerTest
   # @return [Array<Ledger::Lock>] those that have a place in the ledger
   def locks = ledger.locks
 
-  def spin(seconds)
-    deadline = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
-    nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < deadline
-  end
-
   # @return [Array] markers of a request with so many steps before that short holds are
   #   marked only where somebody waits for the lock
   def late_markers

@@ -3,8 +3,8 @@
 module PumaTuner
   module Report
     class Html
-      # Ratios that a section made.
-      class RatioChart < IntervalChart
+      # Ratios that a section made, with their intervals, on a logarithmic line around 1.
+      class RatioChart < RowChart
         # label: for those who do not see it; headings: of the ratios' facts; axis_names: below the axis, from left to
         # right; legend: signs (:interval, :other or nil) and what they stand for
         attr_reader :label, :headings, :axis_names, :legend
@@ -16,11 +16,16 @@ module PumaTuner
           @headings = headings
           @axis_names = axis_names
           @legend = legend
-          @scale = scale_of(@groups.values.flatten.flat_map { |ratio| [ratio.estimate, ratio.other] })
+          numbers = @groups.values.flatten
+            .flat_map { |ratio| [ratio.estimate.low, ratio.estimate.high, *ratio.other] }
+          @scale = scale_over([*numbers, 1], logarithmic: true) if numbers.any?
         end
 
         # @return [Array<Array(String, Array<Row>)>]
         def groups = @groups.transform_values { |ratios| ratios.map { |ratio| row(ratio) } }.to_a
+
+        # @return [Float] where nothing would have changed
+        def one = @scale.place(1)
 
         private
 
@@ -28,6 +33,13 @@ module PumaTuner
           Row.new(name: ratio.name, title: ratio.title, style: "outcome-#{ratio.outcome || :not_shown}",
             facts: ratio.facts, marks: marks(ratio.estimate, ratio.other))
         end
+
+        def marks(estimate, other)
+          low, value, high = [estimate.low, estimate.value, estimate.high].map { |ratio| @scale.place(ratio) }
+          [Interval.new(low:, value:, high:), *(Diamond.new(x: @scale.place(other)) if other)]
+        end
+
+        def tick_name(ratio) = "#{ratio}x"
       end
     end
   end
