@@ -7,14 +7,6 @@ require "tmpdir"
 class StateFileTest < TunerTest
   StateFile = PumaTuner::StateFile
 
-  def with_environment(values)
-    before = ENV.to_h.slice(*values.keys)
-    values.each { |name, value| ENV[name] = value }
-    yield
-  ensure
-    values.each_key { |name| ENV[name] = before[name] }
-  end
-
   # @return [StateFile] that takes any entry
   def file(path, told = [])
     StateFile.new(path, kept_count: 3, say: ->(text) { told << text }, clock: -> { Time.at(0).utc }) { true }

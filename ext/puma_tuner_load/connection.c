@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <unistd.h>
 
 /* A server that closes a kept connection just as we send has looked at it a moment before, and found nothing to read.
@@ -167,6 +168,15 @@ static void answered(struct loop *loop, struct connection *connection)
     load_free_again(loop, connection, now);
 }
 
+/* Of a head that fills its place without an end, one may be HTTP all the same. */
+static const char *why_no_http(const struct response *response)
+{
+    bool too_long = response->head_length == HEAD_MAX && !memmem(response->head, HEAD_MAX, "\r\n\r\n", 4) &&
+        memcmp(response->head, "HTTP/1.", 7) == 0;
+
+    return too_long ? "the response's head (status line and headers) is longer than " HEAD_MAX_TOLD : "the response is not HTTP";
+}
+
 /* Reads all there is, as an edge is told once. A short read means that more will be told of; but the server's hanging up
  * has been told already when it came together with the last bytes. */
 static void receive(struct loop *loop, struct connection *connection)
@@ -190,7 +200,7 @@ static void receive(struct loop *loop, struct connection *connection)
           case COMPLETE:
             return answered(loop, connection);
           case NO_HTTP:
-            return lost(loop, connection, "the response is not HTTP", 0);
+            return lost(loop, connection, why_no_http(&connection->response), 0);
           case NEEDS_MORE:
             if (length < READ_BYTES && !connection->hung_up) return;
         }

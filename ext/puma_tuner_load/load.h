@@ -122,6 +122,7 @@ static inline uint64_t now_ns(void)
 enum reading { NEEDS_MORE, COMPLETE, NO_HTTP };
 
 #define HEAD_MAX 32768
+#define HEAD_MAX_TOLD "32 KiB"
 #define BODY_KEPT_MAX 1048576
 
 struct response {

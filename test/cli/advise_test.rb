@@ -3,6 +3,7 @@
 require "test_helper"
 require "support/builders"
 require "support/command_line"
+require "support/tuning_fixture"
 require "tmpdir"
 
 # `advise --diff`, `--write`, `--forget` and the mistakes of `--prove`, on a recording made by hand. That what is written
@@ -108,6 +109,15 @@ class AdviseCommandTest < TunerTest
     FileUtils.rm(path("tmp/puma_tuner/observation.json"))
     result = puma_tuner("advise", "--prove", "config.ru", folder: @folder)
     assert_mistake(/there is no recording of this app to advise by .*: make one with `puma_tuner measure --load --path \/… config\.ru`/, result)
+  end
+
+  test "a result takes the place of no file that it is made of" do
+    recorded = Document.read(path("tmp/puma_tuner/observation.json"), :observation)
+    Document.write(TuningFixture.tuning(observation: recorded), path("tmp/puma_tuner/tuning.json"))
+    written = File.read(path("tmp/puma_tuner/tuning.json"))
+    result = puma_tuner("advise", "tmp/puma_tuner/tuning.json", "--prove", "config.ru", "--path", "/", folder: @folder)
+    assert_mistake(%r{the result would take the place of tmp/puma_tuner/tuning\.json, which it is made of: give another --output}, result)
+    assert_equal written, File.read(path("tmp/puma_tuner/tuning.json"))
   end
 
   # @return [Advise::Measured] of the recommendation, in this app's record

@@ -68,7 +68,8 @@ class PatchingTest < TunerTest
     File.write(File.join(@folder, "config/shop.rb"), "threads 5, 5\n")
     {"puma -C config/shop.rb" => "config/shop.rb", "puma --config=config/shop.rb" => "config/shop.rb", "puma -C./config/shop.rb" => "config/shop.rb",
      "bundle exec puma --config #{@folder}/config/shop.rb config.ru" => "config/shop.rb", "puma -C - config.ru" => "config/puma.rb",
-     "puma -C /elsewhere/puma.rb" => "config/puma.rb", "puma" => "config/puma.rb"}.each do |command, path|
+     "puma -C /elsewhere/puma.rb" => "config/puma.rb", "puma" => "config/puma.rb", "puma -C config/puma.rb --config=config/shop.rb" => "config/shop.rb",
+     "puma -C config/shop.rb config.ru -C config/puma.rb" => "config/puma.rb"}.each do |command, path|
       assert_equal [path], shown(go, command:).scan(%r{^\+\+\+ b/(.+)}).flatten, command
     end
   end

@@ -4,6 +4,7 @@ require "test_helper"
 require "json"
 require "support/builders"
 require "support/command_line"
+require "support/tuning_fixture"
 require "tmpdir"
 
 # The verb on recordings made by hand; the user's own folders are the test's.
@@ -28,8 +29,8 @@ class PredictCommandTest < TunerTest
 
   QUICK = %w[--workers 1 --threads 1,5 --seeds 3 --simulated-requests 300].freeze
 
-  def predict(*words, verb: "predict")
-    puma_tuner(verb, "observation.json", *QUICK, *words, folder: @folder, environment: {"PUMA_TUNER_CACHE" => path("cache/puma_tuner"), "XDG_STATE_HOME" => path("state")})
+  def predict(*words, verb: "predict", recorded: "observation.json")
+    puma_tuner(verb, recorded, *QUICK, *words, folder: @folder, environment: {"PUMA_TUNER_CACHE" => path("cache/puma_tuner"), "XDG_STATE_HOME" => path("state")})
   end
 
   def sweep_of(*words)
@@ -62,6 +63,21 @@ class PredictCommandTest < TunerTest
     Document.write(one_thread.with(command: "rails server"), path("one_thread.json"))
     %w[predict advise].each { |verb| assert_mistake(/recordings are of two commands/, predict("one_thread.json", verb:)) }
     assert_mistake(/cannot read none.json/, predict("none.json"))
+  end
+
+  test "of what `tune` has written the recording in it is taken, alone or beside another" do
+    one_thread = observation(endpoints: [articles, orders], topology: topology("1x1"))
+    {"observation.json" => "tuning.json", "one_thread.json" => "one_thread_tuning.json"}.zip([Document.read(path("observation.json"), :observation), one_thread]) do |names, recorded|
+      Document.write(recorded, path(names.first))
+      Document.write(TuningFixture.tuning(observation: recorded), path(names.last))
+    end
+    forecasts = sweep_of("one_thread.json").forecasts
+    result = predict("one_thread_tuning.json", recorded: "tuning.json")
+    assert_equal 0, result.code, result.err
+    assert_equal forecasts, Document.read(path("tmp/puma_tuner/sweep.json"), :sweep).forecasts
+    assert_equal 0, predict(verb: "advise", recorded: "tuning.json").code
+    assert_equal 0, puma_tuner("model", "tuning.json", folder: @folder).code
+    assert_mistake(/its kind is "sweep", where observation or tuning is needed/, predict(recorded: "tmp/puma_tuner/sweep.json"))
   end
 
   # @return [Array<Integer>]

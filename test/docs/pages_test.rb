@@ -33,6 +33,14 @@ class DocPagesTest < TunerTest
     quoted.each { |words, target| assert_includes File.read(File.expand_path(target, File.dirname(path))), words }
   end
 
+  test "what the guide to production says that the probe costs, the measured page says" do
+    paths = %w[docs/guides/production.md docs/measured/overhead.md]
+    guide, measured = paths.map { |path| DocPage.new(File.join(DocPage::PROJECT, path)).text }
+    figures = guide[/^## What it costs$.*?(?=^## )/m].scan(/\d+\.\d(?= (?:µs|ns|and \d))/)
+    assert_operator figures.size, :>=, 6
+    figures.each { |figure| assert_includes measured, " +#{figure} |" }
+  end
+
   test "README fits three screens, and pictures load at once" do
     assert_operator File.readlines(File.join(DocPage::PROJECT, "README.md")).size, :<=, 100
     pictures = Dir["#{DocPage::PROJECT}/docs/images/*"]
@@ -80,6 +88,21 @@ class DocPagesTest < TunerTest
       assert_kind_of Hash, command.parse(rest), place unless rest.include?("--help")
     rescue PumaTuner::UsageError => mistake
       flunk "#{place}: puma_tuner #{text}: #{mistake.message}" unless mistake.message.match?(/ is missing| needs a value/)
+    end
+  end
+
+  # Of so many settings, fewer rounds can't show that any of them is better.
+  test "each trade-off that is run as a page shows it can end with a recommendation" do
+    blocks = DocPage.walked.flat_map(&:blocks).reject { |block| block.options.key?("checked") }
+    shown = blocks.flat_map { |block| block.commands.map(&:first) }.grep(/\Apuma_tuner tradeoff /)
+    refute_empty shown
+    shown.each do |text|
+      command, rest = PumaTuner::CLI::Commands.find(Shellwords.split(text.gsub("\\\n", " ")).drop(1))
+      options = command.parse(rest)
+      variants = PumaTuner::Tradeoff::Menu.variants(options[:subjects].split(","), memory_mib: options[:yjit_memory],
+        call_thresholds: options[:thresholds], cross: options[:cross])
+      least_count = PumaTuner::Prove::Looks.fixed(1).least_rounds_count(variants.size - 1)
+      assert_operator options[:rounds] || least_count, :>=, least_count, text
     end
   end
 end

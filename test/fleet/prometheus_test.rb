@@ -8,10 +8,10 @@ class FleetPrometheusTest < TunerTest
 
   include PumaTuner::Fleet
 
-  def ask(url: nil, timeout_s: 5, header: nil, &answer)
+  def ask(url: nil, timeout_s: 5, headers: [], &answer)
     FakePrometheus.open(answer || proc { {resultType: "vector", result: []} }) do |fake|
       @fake = fake
-      prometheus = Prometheus.new(url || fake.url, timeout_s:, header:)
+      prometheus = Prometheus.new(url || fake.url, timeout_s:, headers:)
       [prometheus.instant("up", 1_000), prometheus]
     end
   end
@@ -70,6 +70,18 @@ class FleetPrometheusTest < TunerTest
     assert_match(/did not answer as Prometheus does: key not found: "status".*--url/, unanswered { [404, '{"message":"Not found"}'] })
   end
 
+  test "what a server behind a proxy says of its limit itself is told, in a line that ends" do
+    own = lambda do |status, kind, error|
+      unanswered { [status, JSON.generate({status: "error", errorType: kind, error:})] }
+    end
+    assert_match(/gave up a query after its own limit: expanding series: context deadline exceeded\. Shorten --window/, own.call(504, "timeout", "expanding series: context\ndeadline exceeded"))
+    assert_match(/gave up a query after its own limit: upstream is gone\. Shorten/, own.call(504, "internal", "upstream is gone"))
+    assert_match(/refused a query \(unavailable\): loading the WAL\z/, own.call(503, "unavailable", "loading\r\n\tthe WAL\n"))
+    long = own.call(503, "internal", "\e[31mno\n" * 1_000)
+    assert_match(/: ( \[31mno|\[31mno)+.*…\z/, long)
+    assert_operator long.size, :<, 400
+  end
+
   test "an address of IPv6 is one" do
     answering("::1", "HTTP/1.1 502 X\r\nContent-Length: 0\r\n\r\n") { |port| assert_match(/answered 502/, unanswered(url: "http://[::1]:#{port}")) }
   rescue Errno::EADDRNOTAVAIL, Errno::EAFNOSUPPORT
@@ -83,12 +95,12 @@ class FleetPrometheusTest < TunerTest
   end
 
   test "a header and a password are sent, and never printed" do
-    _, prometheus = ask(header: "X-Scope-OrgID: team")
-    assert_equal "team", @fake.requests.first.headers["x-scope-orgid"]
+    _, prometheus = ask(headers: ["X-Scope-OrgID: team", "Authorization: Bearer a:b"])
+    assert_equal ["team", "Bearer a:b"], @fake.requests.first.headers.values_at("x-scope-orgid", "authorization")
     url = prometheus.to_s.sub("//", "//me:s%40cret@")
     other = Prometheus.new(url)
     refute_includes other.to_s, "cret"
-    assert_raises(PumaTuner::UsageError) { Prometheus.new("http://127.0.0.1", header: "nonsense") }
+    assert_raises(PumaTuner::UsageError) { Prometheus.new("http://127.0.0.1", headers: ["A: b", "nonsense"]) }
   end
 
   test "values that are not numbers are left out" do

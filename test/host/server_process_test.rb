@@ -39,6 +39,24 @@ class ServerProcessTest < TunerTest
     end
   end
 
+  ServedApp::PUMAS.each do |name, gemfile|
+    test "a configuration takes the place of the app's, also of the last one that the command names, on #{name}" do
+      files = {"common.rb" => "threads 2, 2\nfirst_data_timeout 33\n", "own.rb" => "threads 3, 3\npersistent_timeout 31\n", "other.rb" => "threads 4, 4\n"}
+      ServedApp.open(puma_rb: "threads 5, 5\n") do |app|
+        files.each { |path, text| File.write(File.join(app.folder, path), text) }
+        found = [[], %w[-C own.rb], %w[-C common.rb --config own.rb]].map do |options|
+          command = Host::Command.new(words: ["bundle", "exec", "puma", *options], directory: app.folder, environment: app.environment(gemfile:))
+          Host::ServerProcess.run(command, puma_options: {"config" => File.join(app.folder, "other.rb")}) do |server|
+            [server.announcement["max_threads_count"], *server.announcement["options"].values_at("first_data_timeout", "persistent_timeout")]
+          end
+        end
+        usual = found.first.drop(1)
+        assert_empty usual & [nil, "31", "33"]
+        assert_equal [[4, *usual], [4, *usual], [4, "33", usual.last]], found
+      end
+    end
+  end
+
   test "a server's folder is removed, whatever goes wrong while it is stopped" do
     ServedApp.open do |app|
       folder = nil

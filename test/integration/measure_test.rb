@@ -71,6 +71,16 @@ class MeasureTest < TunerTest
     assert_equal observation.processes.map(&:pid), observation.lanes.map(&:pid)
   end
 
+  test "jobs in a process that the app forks in a cluster's worker are none of that worker's either" do
+    observation = observe(90, rackup: FORKING + ServedApp::WORKING_APP, puma_rb: "preload_app! false\n", topology: "2x3") do |server|
+      wait_until("a job of each worker's child") { Dir[File.join(server.directory, "ledgers/*.ledger")].size == 4 }
+      ServedApp.request(port_of(server), "/work")
+      assert_equal [0, 1, nil, nil], Probe::Ledgers.of_run(server.directory).read.values.map { |ledger| ledger.facts["worker_index"] }.sort_by { |index| index || 2 }
+    end
+    assert_equal [["GET /work"], [], %w[master worker worker]], [observation.endpoints.map(&:name), observation.jobs, observation.processes.map(&:role)]
+    refute_includes observation.background.map(&:name), "importer"
+  end
+
   test "whoever computes up to the end of its request is told to have held the GVL" do
     rackup = <<~RUBY
       spin = -> { (end_s = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.02) && (nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < end_s) }

@@ -108,6 +108,32 @@ class WaysInTest < TunerTest
     [[], ["--preload"]].each { |options| assert_lines(output_of(rackup:, options: ["-t", "3:3", "-w", "2", *options])) }
   end
 
+  # @return [Integer] so many threads keep a process of ours beside the server, in the first worker
+  def keepers_count(port)
+    wait_until("a response of the first worker") do
+      Net::HTTP.get(URI("http://127.0.0.1:#{port}/"))[/cluster worker 0:.* (\d+)\z/, 1]&.to_i
+    rescue IOError, SystemCallError
+      nil # its server is about to start again
+    end
+  end
+
+  test "PumaTuner.run in config.ru: a worker that others are forked from, again and again, keeps one thread for the forecasts" do
+    rackup = <<~'RUBY'
+      require "puma_tuner/probe"
+      PumaTuner.run(interval_s: 0.5)
+      run ->(_) { [200, {"content-type" => "text/plain"}, ["#{$0} #{Thread.list.count { |thread| thread.name == "puma_tuner supervisor" }}"]] }
+    RUBY
+    ServedApp.open(rackup:, puma_rb: "preload_app! false\nfork_worker 0\nrequire \"puma_tuner/probe\"\n#{ServedApp::STOPPING}") do |app|
+      port = app.start("-w", "2")
+      assert_equal 1, keepers_count(port)
+      2.times do |number|
+        Process.kill(:URG, app.master_pid)
+        app.wait_for_line(/Worker 1 .*booted in .*phase: #{number + 1}/)
+        assert_equal 1, keepers_count(port)
+      end
+    end
+  end
+
   test "PumaTuner.run at the first request tells from the second on, and breaks none" do
     rackup = <<~RUBY
       require "puma_tuner/probe"

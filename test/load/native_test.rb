@@ -61,15 +61,6 @@ class NativeTest < TunerTest
     ends
   end
 
-  # Threads may end while they are asked.
-  def children
-    Dir["/proc/#{Process.pid}/task/*/children"].flat_map do |path|
-      File.read(path).split
-    rescue SystemCallError
-      []
-    end
-  end
-
   test "tells the truth about a server that stands still" do
     result = Load::SelfTest.new.call
     # Once more only if the machine kept one of the two from its core, which both tell themselves.
@@ -192,6 +183,18 @@ class NativeTest < TunerTest
     assert_equal outcome.drained_count * 2, (outcome + outcome).drained_count
   end
 
+  test "a queue that grew to the end of an open loop is told, and a slow server's is not" do
+    lock = Mutex.new
+    {true => ->(*) { lock.synchronize { sleep(0.02) } && 200 }, false => ->(*) { sleep(0.1) && 200 }}.each do |behind, answer|
+      outcome = ScriptedServer.serve(answer) { |server| run_native(server.url, arrivals: Load::Arrivals.open(200, kind: "even"), connections_count: 400, duration_s: 1) }
+      assert_equal behind, outcome.fell_behind?, outcome.to_h.slice(:intended_count, :drained_count, :unanswered_count, :mean_ns).inspect
+      said = PumaTuner::Report.render(outcome, format: :text).gsub(/\s+/, " ")
+      assert_equal behind, said.match?(/requests that were due had no response: the server does not keep up with this rate/), said
+    end
+    outcome = ScriptedServer.serve(->(*) { sleep(0.02) && 200 }) { |server| run_native(server.url, arrivals: Load::Arrivals.open(200, kind: "even"), connections_count: 1, duration_s: 0.5) }
+    assert_includes PumaTuner::Report.render(outcome, format: :text).gsub(/\s+/, " "), "the server, over at most 1 connection (--connections), does not keep up"
+  end
+
   test "answers that come only while it settles are no figures" do
     outcome = ScriptedServer.serve(->(_, number) { sleep(number.zero? ? 0.01 : 0.5) && 200 }) { |server| run_native(server.url, duration_s: 0.2) }
     assert_equal [4, 4], [outcome.in_time_count, outcome.drained_count]
@@ -264,7 +267,7 @@ class NativeTest < TunerTest
       arrivals = Load::Arrivals.open(100, kind: "even")
       running = Thread.new { run_native(server.url, arrivals:, connections_count: 20, duration_s: 1.5) }
       wait_until("some responses") { server.latencies_ns.size > 20 }
-      generator = Integer((children - before).first)
+      generator = (children - before).first
       Process.kill(:STOP, generator)
       sleep 1.6
       Process.kill(:CONT, generator)
@@ -397,6 +400,17 @@ class NativeTest < TunerTest
         outcome = run_native(url, connections_count: 1, duration_s: 0.1)
         assert_match(/no request was answered; the first to fail: (the response is not HTTP|closed before)/, outcome.complaint, parts.inspect)
       end
+    end
+  end
+
+  test "a response whose head is too long to be read is told so, with the limit" do
+    {"HTTP/1.1 200 OK\r\n" => /the response's head \(status line and headers\) is longer than 32 KiB/, "HTTP/2 200\r\n" => /the response is not HTTP/}.each do |first, said|
+      with_bytes("#{first}X-Trace: #{"x" * 40_000}\r\nContent-Length: 2\r\n\r\nok") do |url|
+        assert_match(/no request was answered; the first to fail: #{said}/, run_native(url, connections_count: 1, duration_s: 0.1).complaint)
+      end
+    end
+    with_bytes("HTTP/1.1 200 OK\r\nX-Trace: #{"x" * 30_000}\r\nContent-Length: 2\r\n\r\nok") do |url|
+      assert_operator run_native(url, connections_count: 1, duration_s: 0.1).requests_count, :>, 0
     end
   end
 

@@ -79,6 +79,22 @@ class OutcomeTest < TunerTest
     assert_equal [[0.8, false]], attained.call(intended_count: 500, unanswered_count: 90, socket_errors_count: 10)
   end
 
+  # An open loop of 8 s to a server that does `served_per_s`, one request after the other, in `alone_ms` each.
+  def sent(rate_per_s, served_per_s, alone_ms: 10)
+    grown_s = 8 * [rate_per_s.fdiv(served_per_s) - 1, 0].max
+    left_count = rate_per_s * alone_ms / 1_000 + 8 * [rate_per_s - served_per_s, 0].max
+    outcome(intended_count: rate_per_s * 8, requests_count: rate_per_s * 8, duration_ns: 8_000_000_000, drained_count: left_count,
+      mean_ns: (alone_ms * 1e6 + grown_s * 1e9 / 2).round, p99_ns: (alone_ms * 1e6 + grown_s * 1e9 * 0.99).round)
+  end
+
+  test "an open loop tells that the server fell behind its rate, by little or by far, and not that it is slow" do
+    assert_equal [true] * 7, [[110, 100], [120, 100], [150, 100], [170, 100], [200, 100], [1_000, 10], [100, 50]].map { |rates| sent(*rates).fell_behind? }
+    assert_equal [false] * 5, [sent(100, 100), sent(100, 100, alone_ms: 900), sent(100, 100, alone_ms: 4_000), sent(5, 4), sent(100, 99)].map(&:fell_behind?)
+    refute_predicate outcome, :fell_behind?
+    refute_predicate outcome(intended_count: 0, requests_count: 0, mean_ns: nil), :fell_behind?
+    assert_predicate outcome(intended_count: 800, duration_ns: 8_000_000_000, unanswered_count: 300), :fell_behind?
+  end
+
   test "what the server printed is told with the complaint, and is not part of what is kept" do
     error = assert_raises(PumaTuner::InvalidMeasurement) { outcome(socket_errors_count: 2).ensure_expected_responses { ["no such table"] } }
     assert_match(/\nIts last lines:\n  \| no such table\z/, error.message)

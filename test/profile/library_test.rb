@@ -129,12 +129,4 @@ class ProfileLibraryTest < TunerTest
     with_environment("PUMA_TUNER_CACHE" => "/here") { assert_equal "/here/profilers/#{RUBY_VERSION}", Library.folder }
     assert_equal Library.folder, Library.folders.last
   end
-
-  def with_environment(values)
-    before = values.to_h { |name, _| [name, ENV[name]] }
-    values.each { |name, value| ENV[name] = value }
-    yield
-  ensure
-    before.each { |name, value| ENV[name] = value }
-  end
 end

@@ -14,8 +14,6 @@ class BlockEndingsTest < TunerTest
 
   def pid = read("pid").to_i
 
-  def children = PumaTuner::Probe::Processes.children_of(Process.pid)
-
   test "a block that can't run once is the user's mistake" do
     text = mistake { trial("\nblock do\n  raise ArgumentError, \"boom\"\nend", variant("two")) }
     assert_match(/\Awith two, .*bench\.rb: ArgumentError: boom \(.*bench\.rb:3\)\z/, text)

@@ -37,6 +37,15 @@ class ConditionsTest < TunerTest
     refute_includes conditions(outcome: outcome(latency: nil)), "in_flight_ratio"
   end
 
+  test "a trial remarks that its server fell behind the rate" do
+    remarked = [12, 400].map do |drained_count|
+      run = Prove::TrialRun.allocate
+      run.instance_variable_set(:@outcome, outcome(intended_count: 1_000, drained_count:, connection_wait_count: 0))
+      run.send(:remarks, {}).map(&:kind)
+    end
+    assert_equal [:fell_behind], remarked.last - remarked.first
+  end
+
   test "conditions that the machine does not tell are left out" do
     found = conditions(spent(cpu_ns: nil, stolen_ns: nil, pressure_ns: nil, throttled_count: nil))
     assert_empty found.keys & %w[run_queue_wait_ratio foreign_cpu_ratio stolen_ratio pressure_ratio throttled_count]

@@ -53,6 +53,16 @@ class ReportSummaryTest < TunerTest
     assert_includes points(far)["Proven"], "predicted 3.00x, outside that interval"
   end
 
+  test "variants that fell behind an open loop are named beside what was proven, in summary and section" do
+    verdict = TuningFixture.verdict
+    cells = verdict.cells.map.with_index { |cell, index| index.zero? ? cell.with(remarks: [PumaTuner::Statement.of(:fell_behind)]) : cell }
+    behind = verdict.with(cells:)
+    told = "With #{verdict.cells.first.variant}, more requests came than were answered, and the queue still grew when a trial ended"
+    assert_includes points(TuningFixture.tuning(verdict: behind))["Proven"], told
+    pages = [verdict, behind].map { |value| PumaTuner::Report.render(value, format: :markdown).gsub(/\s+/, " ") }
+    assert_equal [false, true], pages.map { |page| page.include?("the queue still grew when a trial ended") }
+  end
+
   test "the summary tells how much of the machine others took where it is much" do
     told = lambda do |ratio|
       disturbed = PumaTuner::Prove::Disturbed.new(taken_ratio: PumaTuner::Stats::Estimate.of_range([ratio]), again_count: 0, explained_ratio: nil, quiet_effect_ratio: nil)

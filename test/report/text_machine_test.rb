@@ -75,6 +75,13 @@ class TextMachineTest < TunerTest
     assert_match(/busy processes +1 +8 .* 66$/, shown)
   end
 
+  test "where one core alone can be busy, nobody has measured how often two workers share one" do
+    assert_match(/^  sharing a core +50\.0%  2 windows/, text(calibrated(quota_ns: 200 * MS, period_ns: 100 * MS)))
+    [{cores_count: 1}, {quota_ns: 150 * MS, period_ns: 100 * MS}].each do |one_core|
+      assert_match(/^  sharing a core +50\.0%  typical/, text(calibrated(**one_core)))
+    end
+  end
+
   test "what an older calibration did not measure is not shown" do
     shown = text(calibrated(gvl_rule: nil, switch_idle_cpu_ns: 0, switch_busy_cpu_ns: 0, calibrated: calibration(switch_costs: [])))
     assert_match(/^  tick +10\.1 ms  8 samples/, shown)

@@ -63,6 +63,15 @@ class TopReadingTest < TunerTest
     assert_equal [["a", 60], ["b", 3]], Top::Status.of(@server, before, after).endpoints.map { |row| [row.name, row.requests_count] }
   end
 
+  test "of a cluster only workers serve, and not what records jobs beside them" do
+    alone = writer(nil)
+    alone.call("a 1")
+    reader = Top::Reader.new(@server)
+    assert_equal [nil], reader.take.processes.map(&:worker_index)
+    [1, 0].each { |index| writer(index) }
+    assert_equal [0, 1], reader.take.processes.map(&:worker_index)
+  end
+
   test "what nobody wrote since is not read anew" do
     one, two = writer(0), writer(1)
     one.call("a 5")

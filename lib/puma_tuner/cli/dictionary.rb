@@ -204,7 +204,9 @@ module PumaTuner
           [:by, :text, "LABEL", "the label that names services", {usual: "service, or job"}],
           [:services, :text, "SELECTOR", "labels of the services to report", {usual: "all"}],
           [:timeout, :seconds, "SECONDS", "limit for each query", {default: "60", limits: ..3_600}],
-          [:header, :text, "HEADER", "header to send, such as \"X-Scope-OrgID: team\""]
+          [:header, :texts, "HEADER", "header to send, such as \"X-Scope-OrgID: team\""],
+          [:cert, :file, "FILE", "client certificate (PEM) for a server that asks for one"],
+          [:key, :file, "FILE", "private key of --cert (PEM, unencrypted)"]
         ],
         "Routes" => [
           [:routes, :flag, nil, "ask the app in --directory for its GET routes (Rails, Sinatra, Grape), with ids " \

@@ -14,7 +14,7 @@ module PumaTuner
         # @param observation [Probe::Observation]
         # @param folder [String] of the app
         # @return [String] path in it of the puma.rb that the recorded server reads: by its option, or the first of the
-        #   two that Puma looks for
+        #   two that Puma looks for; of several by options, the last
         def config(observation, folder)
           given = named(observation)&.delete_prefix("./")&.delete_prefix("#{folder}/")
           of_environment = "config/puma/#{observation.server&.rack_environment}.rb"
@@ -24,12 +24,15 @@ module PumaTuner
         end
 
         # @param observation [Probe::Observation]
-        # @return [String, nil] what its command names; nil where that is none
+        # @return [String, nil] what its command names; nil where that is none. Puma loads all that are named, one after
+        #   the other, so that the last one's settings hold.
         def named(observation)
           words = Shellwords.split(observation.command.to_s)
-          option, *others = words.drop_while { |word| !word.match?(/\A(-C|--config(=|\z))/) }
-          given = option && [option.sub(/\A(-C|--config=?)/, ""), *others].find { |word| !word.empty? }
-          given unless given&.start_with?("-")
+          given = [*words, nil].each_cons(2).filter_map do |word, following|
+            file = word[/\A(?:-C|--config(?:=|\z))(.*)/m, 1]
+            (file.empty? ? following : file) if file
+          end
+          given.last unless given.last&.start_with?("-")
         rescue ArgumentError
           nil
         end

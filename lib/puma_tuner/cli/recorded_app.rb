@@ -23,14 +23,21 @@ module PumaTuner
       end
 
       class << self
-        # @param paths [Array<String>] of an observation, and of others of the same app at other settings
+        # @param path [String] of an observation, or of a tuning, which has one
+        # @yieldparam observation [Probe::Observation]
+        # @return [Object] what the block returns
+        def recording(path)
+          Document.reading(path, :observation, :tuning) { |one| yield(one.is_a?(Tuning) ? one.observation : one) }
+        end
+
+        # @param paths [Array<String>] of an observation, and of others of the same app at other settings; see recording
         # @param what_if [Predict::WhatIf]
         # @param say [#call] told what is wrong with the user's own files beside it
         # @return [RecordedApp]
         # @raise [InvalidMeasurement] when no model can be made of it
         def read(paths, what_if:, say:)
-          others = paths.drop(1).map { |path| Document.read(path, :observation) }
-          Document.reading(paths.first, :observation) do |observation|
+          others = paths.drop(1).map { |path| recording(path, &:itself) }
+          recording(paths.first) do |observation|
             of(others.any? ? Measure::Companions.join(observation, others) : observation, what_if, say)
           end
         end

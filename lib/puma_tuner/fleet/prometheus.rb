@@ -26,18 +26,25 @@ module PumaTuner
 
       OPEN_TIMEOUT_S = 5
 
+      # Of what a server says of an error so much is told.
+      ERROR_LENGTH = 300
+      private_constant :ERROR_LENGTH
+
       # @return [Array<String>] what the server warned of, as when one of its stores did not answer
       attr_reader :warnings
 
       # @param url [String] with the path that comes before /api/v1, where there is one
       # @param timeout_s [Numeric] for each query
-      # @param header [String, nil] "Name: value", such as a tenant's or an authorisation
-      def initialize(url, timeout_s: 60, header: nil)
+      # @param headers [Array<String>] "Name: value", such as a tenant's or an authorisation
+      # @param cert [String, nil] path of a client certificate (PEM)
+      # @param key [String, nil] path of its private key
+      def initialize(url, timeout_s: 60, headers: [], cert: nil, key: nil)
         @url = URI.parse(url)
         raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && !@url.host.to_s.empty?
         @timeout_s = timeout_s
-        @header = header&.split(":", 2)&.map(&:strip)
-        raise UsageError, "--header: write \"Name: value\"" if @header && @header.size != 2
+        @headers = headers.map { |header| header.split(":", 2).map(&:strip) }
+        raise UsageError, "--header: write \"Name: value\"" unless @headers.all? { |header| header.size == 2 }
+        @identity = (cert || key) ? identity(cert, key) : {}
         @warnings = []
       rescue URI::InvalidURIError
         raise UsageError, "--url: write the address of a Prometheus, such as http://127.0.0.1:9090"
@@ -94,7 +101,7 @@ module PumaTuner
         response = exchange(path, parameters, get)
         ensure_let_through(response)
         document = parsed(response)
-        raise Unanswered, refusal(document) unless document.fetch("status") == "success"
+        raise Unanswered, refusal(document, response) unless document.fetch("status") == "success"
         partial = "some of its storage did not answer (isPartial)" if document["isPartial"]
         @warnings |= [*document["warnings"], *partial].map(&:to_s)
         yield document.fetch("data")
@@ -110,12 +117,12 @@ module PumaTuner
         else
           Net::HTTP::Post.new(place).tap { |post| post.set_form_data(parameters) }
         end
-        request[@header.first] = @header.last if @header
+        @headers.each { |name, value| request[name] = value }
         if @url.user
           request.basic_auth(*[@url.user, @url.password].map { |part| URI.decode_www_form_component(part.to_s) })
         end
         Net::HTTP.start(@url.hostname, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: OPEN_TIMEOUT_S,
-          read_timeout: @timeout_s, max_retries: 0) { |http| http.request(request) }
+          read_timeout: @timeout_s, max_retries: 0, **@identity) { |http| http.request(request) }
           .tap { |response| look_at_clock(response) }
       rescue Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError
         raise Unanswered, "#{self} does not speak HTTP, so it is not Prometheus. Give its address with --url"
@@ -125,9 +132,22 @@ module PumaTuner
       rescue Timeout::Error
         raise Unanswered, "#{self} accepts connections, but did not answer within #{@timeout_s} s. " \
           "Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
-      rescue SystemCallError, SocketError, IOError, OpenSSL::SSL::SSLError, Net::ProtocolError => error
+      rescue OpenSSL::SSL::SSLError => error
+        raise Unanswered, "cannot connect to #{self} (#{error.message}). Give its address with --url, and --cert " \
+          "and --key where it asks for a client certificate"
+      rescue SystemCallError, SocketError, IOError, Net::ProtocolError => error
         raise Unanswered, "cannot connect to #{self} (#{error.message}). " \
           "Start Prometheus, or give its address with --url"
+      end
+
+      # An encrypted key is refused: OpenSSL would ask for its password on the terminal otherwise.
+      def identity(cert, key)
+        raise UsageError, "--cert and --key belong together: give both" unless cert && key
+        own, *chain = OpenSSL::X509::Certificate.load(File.binread(cert))
+        {cert: own, extra_chain_cert: chain, key: OpenSSL::PKey.read(File.binread(key), "")}
+      rescue SystemCallError, OpenSSL::OpenSSLError => error
+        raise UsageError, "--cert and --key: give files with a certificate and its unencrypted private key as PEM " \
+          "(#{error.message})"
       end
 
       def look_at_clock(response)
@@ -142,14 +162,23 @@ module PumaTuner
         case response
         when Net::HTTPUnauthorized, Net::HTTPForbidden
           raise Unanswered, "#{self} does not let this request in (status #{response.code}). Give --header, such as " \
-            "\"Authorization: Bearer TOKEN\" or \"X-Scope-OrgID: TENANT\", or a user and a password in --url"
+            "\"Authorization: Bearer TOKEN\" or \"X-Scope-OrgID: TENANT\", a user and a password in --url, or " \
+            "--cert and --key"
         when Net::HTTPRedirection
           raise Unanswered, "#{self} refers to #{public_part(response["location"].to_s).inspect} (status " \
             "#{response.code}). Give that address with --url; where it is one to log in at, give --header"
         when Net::HTTPGatewayTimeout
+          return if own_word?(response)
           raise Unanswered, "a proxy before #{self} gave up a query (status #{response.code}). Shorten --window, or " \
             "let it evaluate ops/prometheus/rules.yml beforehand"
         end
+      end
+
+      # @return [Boolean] whether a server of this API, which may be behind a proxy, says itself what is wrong
+      def own_word?(response)
+        parsed(response).key?("errorType")
+      rescue Unanswered
+        false
       end
 
       # @return [String] an address without a password and a query
@@ -164,13 +193,19 @@ module PumaTuner
           "Behind a proxy, give the path before /api/v1, too"
       end
 
-      def refusal(document)
-        kind, message = document.values_at("errorType", "error")
-        if kind == "timeout" || message.to_s.match?(/too many samples|timed out/)
+      def refusal(document, response)
+        kind, message = document.values_at("errorType", "error").map { |text| in_a_line(text.to_s) }
+        if kind == "timeout" || response.is_a?(Net::HTTPGatewayTimeout) || message.match?(/too many samples|timed out/)
           return "#{self} gave up a query after its own limit: #{message}. " \
             "Shorten --window, or let it evaluate ops/prometheus/rules.yml beforehand"
         end
         "#{self} refused a query (#{kind}): #{message}"
+      end
+
+      # It may hold the whole query, or a page.
+      def in_a_line(text)
+        line = text.gsub(/[[:space:][:cntrl:]]+/, " ").strip
+        (line.size > ERROR_LENGTH) ? "#{line[0, ERROR_LENGTH]}…" : line
       end
     end
   end

@@ -137,7 +137,7 @@ module PumaTuner
         @question.goals.filter_map { |goal|
           histograms = spans.filter_map { |span| goal.endpoint ? span.endpoints[goal.endpoint] : span.histogram }
           next if histograms.empty?
-          all = Measured.weighted(histograms, [1] * histograms.size)
+          all = Measured.weighted(histograms)
           Stats::Attainment.of(goal, all.count_below(goal.limit_ns.fdiv(Units::NS_PER_S)), all.count) if all.count > 0
         }.freeze
       end

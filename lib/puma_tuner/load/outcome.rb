@@ -95,6 +95,17 @@ module PumaTuner
       # @return [Boolean] whether requests left whatever the server did
       def open? = !intended_count.nil?
 
+      # @return [Integer] requests of an open loop that were due and had no response when the load ended
+      def left_count = drained_count.to_i + unanswered_count.to_i
+
+      # @return [Boolean] whether the queue of an open loop still grew when the load ended, so that a longer load would
+      #   have longer latencies
+      def fell_behind?
+        return false unless open? && mean_ns
+        # Of few requests, or a twentieth of all, nobody can tell: chance makes queues, too.
+        left_count > [0.05 * intended_count, 10].max && (more_than_usual? || much_later?)
+      end
+
       # @return [Integer] responses that throughput and latency are of
       def counted_count = latency ? latency.count : requests_count
 
@@ -141,6 +152,18 @@ module PumaTuner
       end
 
       private
+
+      # By Little's law, as many are under way in a steady state as come within a mean latency. A queue that grows from
+      # nothing has twice as many at its end where the server does nearly all that is due.
+      def more_than_usual?
+        usual_count = intended_count * mean_ns.fdiv(duration_ns)
+        left_count > 1.2 * usual_count + 3 * Math.sqrt(usual_count)
+      end
+
+      # Where it does little of that, the mean is of requests that waited long after the end, too, and hardly fewer come
+      # within it than are left. Then many of all are, and the last took about twice the mean. All of a server's that is
+      # slow without a queue take alike.
+      def much_later? = left_count > 0.3 * intended_count && p99_ns.to_i > 1.5 * mean_ns
 
       def summed(other)
         sums = self.class::SUMMED.to_h do |name|

@@ -130,6 +130,7 @@ module PumaTuner
         full = conditions["yjit_code_ratio"]
         remarks << Statement.of(:yjit_limit_near, used_ratio: full) if full && full > Probe::YjitLimit::ALARM_RATIO
         remarks << Statement.of(:connections_short) if @outcome.connection_wait_count.to_i.positive?
+        remarks << Statement.of(:fell_behind) if @outcome.fell_behind?
         remarks
       end
     end

@@ -45,6 +45,15 @@ module PumaTuner
           "While #{contents.recommended_cell.variant} was measured, #{reason(contents.starved)}." if contents.starved
         end
 
+        # @param contents [Contents]
+        # @return [String, nil] which variants did not keep up with an open loop
+        def behind(contents)
+          names = contents.cells.select { |cell| cell.remarks.any? { |one| one.kind == :fell_behind } }.map(&:variant)
+          return if names.empty?
+          "With #{Figures.list(names)}, more requests came than were answered, and the queue still grew when a trial " \
+            "ended: the latencies are those of trials this long, and longer ones would have longer latencies."
+        end
+
         # @param measured [Advise::Measured]
         # @return [String] "measured on 2026-03-02 against 1x5: 0.93x (0.90–0.97) requests/s, worse"
         def of(measured)

@@ -97,6 +97,8 @@ module PumaTuner
             "(--yjit-mem-size)"
         },
         connections_short: "requests had to wait for a connection of the generator: raise --connections",
+        fell_behind: "the queue still grew when a trial's load ended, as more requests came than were answered: send " \
+          "a lower --rate",
         few_iterations: ->(iterations_count:, duration_s:) {
           "only #{Units.counted(iterations_count, "iteration")} of the block fitted into #{duration_s} s; " \
             "use longer trials"

@@ -123,7 +123,7 @@ module PumaTuner
         # Of several variants there is too much to tell of each.
         findings = shown_cells.map { |cell| Findings.new(@contents, cell) }
         [*findings.map(&:sentence), *(findings.first.others if findings.one?), *ProofWords.starved(@contents),
-          *noisy(verdict)].join(" ")
+          *ProofWords.behind(@contents), *noisy(verdict)].join(" ")
       end
 
       # So much taken by others is worth a word where nobody reads further.

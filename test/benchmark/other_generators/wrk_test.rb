@@ -29,8 +29,6 @@ class WrkTest < TunerTest
     with_stand_in("echo 'PUMA_TUNER #{JSON.generate(figures)}'", &)
   end
 
-  def children = PumaTuner::Probe::Processes.children_of(Process.pid)
-
   test "counts responses and obeys Little's law" do
     outcome = ScriptedServer.serve(->(*) { sleep(0.002) && 200 }) { |server| run_wrk(server.url, Request.new(path: "/")) }
     assert_operator outcome.requests_count, :>, 100

@@ -6,8 +6,8 @@ module PumaTuner
     class Commands::Advise < Command
       desc "Recommend changes, with their predicted effect, their cost, and how to undo them; prove and write them",
         hint: Options::App::HINT
-      argument :observation, "file written by `puma_tuner measure`, default: this folder's; with --prove also the " \
-        "app: a config.ru, or after `--` its command", required: false
+      argument :observation, "file written by `puma_tuner measure` or `tune`, default: this folder's; with --prove " \
+        "also the app: a config.ru, or after `--` its command", required: false
       argument :companions, "recordings of the same app at other settings", required: false, many: true
       options :verbose, :threads, :workers, :what_if, :station, :seed, :slo, :at, :cores, :db_connections, :diff,
         :write, :prove, :forget, :requests, :data, :time, :html, :boot_limit,
@@ -35,6 +35,7 @@ module PumaTuner
         ensure_use(options)
         recordings, words = split([observation, *companions], options)
         output = Results.path(output, options[:prove] ? "tuning.json" : "advice.json", err:, recorded: recordings.first)
+        ensure_kept(recordings, output)
         Output.check_writable(output, options[:html])
         advised = advised({observation: recordings.first, companions: recordings.drop(1), **options})
         return prove(*advised, words, recordings.first, output, options) if options[:prove]
@@ -54,6 +55,12 @@ module PumaTuner
         return if options[:prove]
         flag = given(OF_PROOF, options) or return
         raise UsageError, "#{flag} is for the proof; add --prove"
+      end
+
+      # The file that `tune` has written has its proof, too.
+      def ensure_kept(recordings, output)
+        taken = recordings.find { |path| File.identical?(path, output) } or return
+        raise UsageError, "the result would take the place of #{taken}, which it is made of: give another --output"
       end
 
       # @return [Array(Array<String>, Array<String>)] recordings, and words of the app

@@ -9,8 +9,8 @@ module PumaTuner
       SOURCES = %w[auto rules raw].freeze
 
       desc "Compare two groups of servers, or two periods, by what they exported to Prometheus"
-      options :verbose, :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :seed, :slo,
-        :output, window: "7d",
+      options :verbose, :a, :b, :html, :step, :a_end, :b_end, :source, :by, :services, :timeout, :header, :cert, :key,
+        :seed, :slo, :output, window: "7d",
         url: {default: "http://127.0.0.1:9090",
               about: "address of Prometheus, Thanos, Mimir, VictoriaMetrics: everything before /api/v1"}
       example [
@@ -18,10 +18,10 @@ module PumaTuner
         "--a '{service=\"shop\"}' --a-end 2026-03-01 --b-end 2026-03-08"
       ]
 
-      def call(url:, timeout:, header:, output:, html:, **options)
+      def call(url:, timeout:, header:, cert:, key:, output:, html:, **options)
         Output.check_writable(output, html)
         question = question_of(**options)
-        prometheus = Fleet::Prometheus.new(url, timeout_s: timeout, header:)
+        prometheus = Fleet::Prometheus.new(url, timeout_s: timeout, headers: header, cert:, key:)
         found = Fleet::Reader.new(prometheus, question).call(command: command(url, options))
         Output.write(found, **telling, path: output, html:)
       end
@@ -40,7 +40,7 @@ module PumaTuner
           source:, by:, all: Fleet::Selector.parse(services || "{}"), seed:, goals: slo)
       end
 
-      # Leaves out headers, passwords and queries, which are nobody's business.
+      # Leaves out headers, passwords, keys and queries, which are nobody's business.
       def command(url, options)
         words = options.flat_map do |name, values|
           Array(values).flat_map { |value| ["--#{name.to_s.tr("_", "-")}", value.to_s] }

@@ -5,7 +5,7 @@ module PumaTuner
     # Predicts what other settings, loads or changes to the app would do, without running them.
     class Commands::Predict < Command
       desc "Predict the effect of other settings, loads, or changes to the app, from recordings of it"
-      argument :observation, "file written by `puma_tuner measure`"
+      argument :observation, "file written by `puma_tuner measure` or `tune`"
       argument :companions, "recordings of the same app at other settings", required: false, many: true
       options :verbose, :threads, :workers, :html, :what_if, :station, :min_threads, :io_threads, :timeslice, :affinity,
         :queue_requests, :capacity, :slo, :memory, :db_connections, :cores, :percentiles, :seed,

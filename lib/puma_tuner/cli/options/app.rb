@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "shellwords"
+
 module PumaTuner
   module CLI
     module Options
@@ -13,7 +15,10 @@ module PumaTuner
 
         # What Puma reads its settings from: puma.rb, config/puma/production.rb.
         PUMA_RB = %r{(?:\A|/)(?:puma|config/puma/[^/]+)\.rb\z}
-        private_constant :PUMA_RB
+
+        # Its line of the process that serves the app.
+        OF_PROCFILE = /^web:\s*(\S.*)$/
+        private_constant :PUMA_RB, :OF_PROCFILE
 
         # @return [Array<String>] of a folder, or of nothing, its config.ru
         def words
@@ -55,6 +60,7 @@ module PumaTuner
             raise UsageError, "#{rackup} configures Puma, and is no app: give the command that reads it after `--`, " \
               "such as `-- bundle exec puma -C #{rackup}`"
           end
+          raise UsageError, no_rackup unless rackup.end_with?(".ru")
           folder = File.dirname(File.expand_path(rackup))
           if directory && !File.identical?(directory, folder)
             raise UsageError, "#{rackup} does not lie in --directory #{directory}, and is served from its own " \
@@ -72,6 +78,17 @@ module PumaTuner
         end
 
         def configured?(folder) = %w[puma.rb puma].any? { |name| File.exist?(File.join(folder, "config", name)) }
+
+        # Rack takes any other file for one of Ruby's, looks for it in $LOAD_PATH, and finds none.
+        def no_rackup
+          starts = if File.extname(rackup) == ".rb"
+            "bundle exec ruby #{Shellwords.escape(rackup)}"
+          elsif File.basename(rackup).start_with?("Procfile")
+            File.read(rackup).scrub[OF_PROCFILE, 1]&.then { |line| Host::Masking.shell(line.strip) }
+          end
+          "#{rackup} is no rackup file, whose name ends in .ru, and Puma serves no other: give the app's folder, its " \
+            "config.ru, or the command that starts it after `--`, such as `-- #{starts || "bundle exec puma"}`"
+        end
 
         def nowhere
           named = "there is no #{rackup}" if app.to_a.any?

@@ -143,8 +143,21 @@ module PumaTuner
         def think_ns = @outcome.think_ns.to_i
 
         def doubts
-          notes = [*@outcome.remarks.map { |remark| "#{remark}." }, few, late, busy].compact
+          notes = [*@outcome.remarks.map { |remark| "#{remark}." }, behind, few, late, busy].compact
           Section.new(id: "doubts", title: "Doubts", blocks: notes.map { |text| Paragraph.new(text) })
+        end
+
+        def behind
+          return unless @outcome.fell_behind?
+          "When the load ended, #{Figures.count(@outcome.left_count)} of #{Figures.count(@outcome.intended_count)} " \
+            "requests that were due had no response: #{who_fell_behind} does not keep up with this rate, so the " \
+            "queue grew to the end, and a longer load would have longer latencies."
+        end
+
+        # Nobody can tell whether more connections would help.
+        def who_fell_behind
+          return "the server" unless @outcome.connection_wait_count.to_i.positive?
+          "the server, over at most #{Figures.counted(@outcome.connections_count, "connection")} (--connections),"
         end
 
         def few

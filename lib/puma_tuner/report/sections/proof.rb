@@ -22,7 +22,7 @@ module PumaTuner
         # @return [Blocks::Section]
         def section
           Section.new(id: "compared", title: "Proof: measured against #{@verdict.baseline}", blocks: [
-            *claims, *starved, ratios, *@contents.other_cells.flat_map { |cell| comparison(cell) },
+            *claims, *said_besides, ratios, *@contents.other_cells.flat_map { |cell| comparison(cell) },
             *(Note.new(notes.join(" ")) if notes.any?), Chart.new(:rounds, @contents), *predictions,
             Chart.new(:curves, @contents)
           ])
@@ -49,7 +49,9 @@ module PumaTuner
           end
         end
 
-        def starved = ProofWords.starved(@contents)&.then { |text| Paragraph.new(text) }
+        def said_besides
+          [ProofWords.starved(@contents), ProofWords.behind(@contents)].compact.map { |text| Paragraph.new(text) }
+        end
 
         # What was measured beside what was predicted, with the intervals drawn.
         def ratios

@@ -17,6 +17,9 @@ module PumaTuner
       # In a request's head, as Prometheus and the agents that read its format have it.
       TAKES_GZIP = /^accept-encoding:[^\r\n]*\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i
 
+      # For caches, of both forms of the text: who keeps one must not hand it to who takes the other.
+      VARY = "Vary: Accept-Encoding\r\n"
+
       # @param listener [TCPServer, UNIXServer]
       # @param server [Server]
       def initialize(listener, server)
@@ -52,19 +55,19 @@ module PumaTuner
       # The same text is packed once, however many ask for it.
       #
       # @param head [String] of the request
-      # @return [Array(String, String)] the text, and a line for the response's head where it is packed
+      # @return [Array(String, String)] the text, and lines for the response's head
       def packed(text, head)
-        return [text, nil] unless text.bytesize >= LEAST_PACKED_BYTES && head.match?(TAKES_GZIP)
+        return [text, VARY] unless text.bytesize >= LEAST_PACKED_BYTES && head.match?(TAKES_GZIP)
         require "zlib"
         @packed = [text, Zlib.gzip(text, level: Zlib::BEST_SPEED)] unless @packed&.first.equal?(text)
-        [@packed.last, "Content-Encoding: gzip\r\n"]
+        [@packed.last, "#{VARY}Content-Encoding: gzip\r\n"]
       rescue LoadError
-        [text, nil] # of a Ruby that was built without it
+        [text, VARY] # of a Ruby that was built without it
       end
 
       # A client that stops reading is dropped, too.
-      def write(client, status, body, encoding = nil, type: "text/plain; charset=utf-8", with_body: true)
-        response = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\n#{encoding}Content-Length: " \
+      def write(client, status, body, more = nil, type: "text/plain; charset=utf-8", with_body: true)
+        response = "HTTP/1.1 #{status}\r\nContent-Type: #{type}\r\n#{more}Content-Length: " \
           "#{body.bytesize}\r\nConnection: close\r\n\r\n".b
         response << body.b if with_body
         HttpSocket.write(client, response, LIMIT_S)

@@ -136,6 +136,9 @@ module PumaTuner
         #   master's process id; nil of a process that is no worker
         def worker = @worker || ($0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i])
 
+        # @return [Boolean] whether the app has forked this process in one that serves, whose worker's title it has, too
+        def forked_by_app? = !@serving_pid.nil? && @serving_pid != Process.pid
+
         # @param server [Puma::Server, nil] nil: the worker knows, too
         # @return [Integer, nil] how many workers the cluster has; 0: it is none; nil where it can't be told
         def workers_count(server)
@@ -205,9 +208,12 @@ module PumaTuner
         #
         # @api private
         def server_starts(server)
-          return @server_tasks.each { |task| task.call(server) } if of_app?(server)
-          server_ignored(server)
-          why_unwatched
+          unless of_app?(server)
+            server_ignored(server)
+            return why_unwatched
+          end
+          @serving_pid = Process.pid
+          @server_tasks.each { |task| task.call(server) }
         end
 
         # @api private
@@ -218,6 +224,7 @@ module PumaTuner
         # @api private
         def worker_starts(worker)
           @cluster_worker = worker
+          @serving_pid = Process.pid
           @worker = [worker.index, worker.master] if worker.respond_to?(:index) && worker.respond_to?(:master)
           @worker_tasks.each(&:call)
         end
@@ -225,10 +232,17 @@ module PumaTuner
         # @api private
         def master_does(what) = @master_tasks.fetch(what).each(&:call)
 
+        # Puma loads the files that the command names (-C) after any other, so that theirs would hold. What takes the
+        # place of a configuration takes that of the last of them, whose settings hold over the others'.
+        #
         # @api private
         def launches(configuration)
-          @launch[:configured]
-            .call((configuration.respond_to?(:_options) ? configuration._options : configuration.options).user_options)
+          options = configuration.respond_to?(:_options) ? configuration._options : configuration.options
+          ours = options.user_options
+          before = ours[:config_files]
+          @launch[:configured].call(ours)
+          return if ours[:config_files].equal?(before)
+          ours[:config_files] = [*options.file_options.delete(:config_files).to_a[0...-1], *ours[:config_files]]
         end
 
         # @api private

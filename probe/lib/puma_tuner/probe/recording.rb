@@ -52,8 +52,8 @@ module PumaTuner
       # @return [Boolean] whether it is by the clock, which knows threads
       def full? = @ledger_path.to_s.end_with?(".ledger")
 
-      # @return [Integer, nil] nil of a process that is no worker of a cluster
-      def worker_index = Puma.worker&.first
+      # @return [Integer, nil] nil of a process that is no worker of a cluster, such as one that the app forks in it
+      def worker_index = (Puma.worker&.first unless Puma.forked_by_app?)
 
       # @return [Integer] of the process whose end is the server's
       def leader_pid = Puma.worker&.last || Process.pid

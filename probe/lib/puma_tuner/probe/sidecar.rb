@@ -103,7 +103,10 @@ module PumaTuner
           index.nil? || (index.zero? && @added_pid == Process.pid)
         end
 
+        # Once in a process: a worker that others are forked from (`fork_worker`) has its server start again after that.
         def keep_all
+          return if @kept_pid == Process.pid
+          @kept_pid = Process.pid
           supervisors.each { |one| Thread.new { one.keep }.name = "puma_tuner supervisor" }
         end
 
