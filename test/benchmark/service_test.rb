@@ -63,7 +63,7 @@ class ServiceTest < TunerTest
   end
 
   # While the process is stopped it gets no core. The second request's time has begun all the same when the first one's was over, and
-  # is over, too. Else it would take a second more.
+  # is over, too. Of its sleep the kernel lets it do the rest, which is a second at most; else it would take two.
   test "a place that is given on late was free in time" do
     Service.run(1) do |service|
       clients = Array.new(2) { connect(service) }
@@ -73,7 +73,7 @@ class ServiceTest < TunerTest
       continued_s = now_s
       Process.kill(:CONT, service.pid)
       clients.each { |client| client.readpartial(1) }
-      assert_operator now_s - continued_s, :<, 1
+      assert_operator now_s - continued_s, :<, 1.7
     ensure
       clients&.each(&:close)
     end

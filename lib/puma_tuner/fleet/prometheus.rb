@@ -204,7 +204,7 @@ module PumaTuner
 
       # It may hold the whole query, or a page.
       def in_a_line(text)
-        line = text.gsub(/[[:space:][:cntrl:]]+/, " ").strip
+        line = text.gsub(/(?:[[:space:]]|[[:cntrl:]])+/, " ").strip
         (line.size > ERROR_LENGTH) ? "#{line[0, ERROR_LENGTH]}…" : line
       end
     end
