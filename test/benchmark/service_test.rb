@@ -14,7 +14,16 @@ class ServiceTest < TunerTest
 
   def now_s = PumaTuner::Clock.now_s
 
-  def connect(service) = TCPSocket.new("127.0.0.1", service.port)
+  # @yieldparam service [Service]
+  # @yieldparam clients [Array<TCPSocket>]
+  def with_clients(count, places_count:)
+    Service.run(places_count) do |service|
+      clients = Array.new(count) { TCPSocket.new("127.0.0.1", service.port) }
+      yield service, clients
+    ensure
+      clients&.each(&:close)
+    end
+  end
 
   def ask(client, seconds) = client.write([(seconds * 1_000_000).round].pack("N"))
 
@@ -30,8 +39,8 @@ class ServiceTest < TunerTest
   end
 
   test "as many requests as there are places are served at once, the others in the order in which they came" do
-    Service.run(2) do |service|
-      clients = Array.new(6) { connect(service) }.reverse # the first to connect is the last to ask
+    with_clients(6, places_count: 2) do |service, clients|
+      clients = clients.reverse # the first to connect is the last to ask
       began_s = now_s
       most_counts = clients.map do |client|
         ask(client, 0.1)
@@ -40,14 +49,11 @@ class ServiceTest < TunerTest
       answered_s = clients.map { |client| Thread.new { client.readpartial(1) && (now_s - began_s) } }.map(&:value)
       answered_s.each_with_index { |s, index| assert_operator s, :>=, (index / 2 + 1) * 0.1, "request #{index + 1} of #{answered_s}" }
       assert_equal 2, most_counts.max
-    ensure
-      clients&.each(&:close)
     end
   end
 
   test "each request is served for as long as it asks for, and a free place at once" do
-    Service.run(3) do |service|
-      clients = Array.new(3) { connect(service) }
+    with_clients(3, places_count: 3) do |service, clients|
       answered = Queue.new
       waiting = clients.zip([0.9, 0.5, 0.1]).map do |client, seconds|
         began_s = now_s
@@ -57,16 +63,13 @@ class ServiceTest < TunerTest
       waiting.each(&:join)
       Array.new(3) { answered.pop }.each { |seconds, took_s| assert_operator took_s, :>=, seconds }
       assert_equal Service::Counts.new(3, 3), service.counts
-    ensure
-      clients&.each(&:close)
     end
   end
 
   # While the process is stopped it gets no core. The second request's time has begun all the same when the first one's was over, and
   # is over, too. Of its sleep the kernel lets it do the rest, which is a second at most; else it would take two.
   test "a place that is given on late was free in time" do
-    Service.run(1) do |service|
-      clients = Array.new(2) { connect(service) }
+    with_clients(2, places_count: 1) do |service, clients|
       clients.each { |client| ask(client, 1) && await(service, 1) }
       Process.kill(:STOP, service.pid)
       sleep 2.5
@@ -74,14 +77,11 @@ class ServiceTest < TunerTest
       Process.kill(:CONT, service.pid)
       clients.each { |client| client.readpartial(1) }
       assert_operator now_s - continued_s, :<, 1.7
-    ensure
-      clients&.each(&:close)
     end
   end
 
   test "a client that goes away is served to its end, and nobody else is kept from it" do
-    Service.run(1) do |service|
-      gone, client = connect(service), connect(service)
+    with_clients(2, places_count: 1) do |service, (gone, client)|
       began_s = now_s
       ask(gone, 0.2)
       await(service, 1)
@@ -90,14 +90,11 @@ class ServiceTest < TunerTest
       client.readpartial(1)
       assert_operator now_s - began_s, :>=, 0.3
       assert_equal Service::Counts.new(1, 1), service.counts
-    ensure
-      client&.close
     end
   end
 
   test "it tells what came since it was last asked, and what of it was not expected" do
-    Service.run(2) do |service|
-      client = connect(service)
+    with_clients(1, places_count: 2) do |service, (client)|
       2.times { ask(client, 0.001) && client.readpartial(1) }
       assert_nil service.complaint(2, 1)
       assert_equal Service::Counts.new(0, 0), service.counts
@@ -105,8 +102,6 @@ class ServiceTest < TunerTest
       assert_equal "1 request came to the service, instead of 2", service.complaint(2, 1)
       ask(client, 0.001) && client.readpartial(1)
       assert_equal "the service had 1 place in use at once, instead of 2", service.complaint(1.., 2)
-    ensure
-      client&.close
     end
   end
 
