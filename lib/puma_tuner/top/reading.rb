@@ -38,7 +38,8 @@ module PumaTuner
       def take(traced: false)
         ledgers = @ledgers.read { |path| ledger(path, traced) }
         (@opened.keys - ledgers.keys).each { |path| @opened.delete(path).close }
-        processes = serving(ledgers).filter_map { |path, ledger| process(path, ledger) }
+        living = ledgers.reject { |path, _| @ledgers.ended?(path) }
+        processes = Probe::Ledgers.serving(living).filter_map { |path, ledger| process(path, ledger) }
         @memory.select! { |pid, _| processes.any? { |process| process.pid == pid } }
         Reading.new(at_ns: Clock.now_ns, ledgers:, totals: @totals.call(ledgers),
           processes: processes.sort_by { |one| [one.worker_index || -1, one.began_at_ns] })
@@ -51,13 +52,6 @@ module PumaTuner
         return Probe::Ledger.read(path) if path.end_with?(".json")
         @opened[path] ||= LedgerReader.new(File.open(path, File::RDONLY | File::NOFOLLOW, binmode: true))
         @opened[path].ledger(traced:, locks: traced)
-      end
-
-      # In a cluster only workers serve: what else records jobs is its master, or forked by the app.
-      def serving(ledgers)
-        living = ledgers.reject { |path, _| @ledgers.ended?(path) }
-        workers = living.select { |_, ledger| ledger.facts["worker_index"] }
-        workers.any? ? workers : living
       end
 
       def process(path, ledger)

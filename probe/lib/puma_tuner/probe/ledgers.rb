@@ -31,6 +31,15 @@ module PumaTuner
         # @raise [NoPlace, SystemCallError]
         def of(directory:, leader_pid:) = directory ? of_run(directory) : of_server(leader_pid)
 
+        # In a cluster only workers serve: what else records jobs is its master, or forked by the app.
+        #
+        # @param living [Hash{String => #facts}] ledgers of one server by path
+        # @return [Hash{String => #facts}] those of the processes that serve
+        def serving(living)
+          workers = living.select { |_, ledger| ledger.facts["worker_index"] }
+          workers.any? ? workers : living
+        end
+
         # @param server_directory [String] a command's folder for one run of a server
         # @raise [SystemCallError]
         def of_run(server_directory)

@@ -96,11 +96,9 @@ module PumaTuner
         Topology.from(workers_count, most) if most
       end
 
-      # In a cluster only workers serve: what else records jobs is the master, or forked by the app.
       def processes(account)
         living = ledgers.select { |_, ledger| Probe::Processes.alive?(ledger.pid) }
-        workers = living.select { |_, ledger| ledger.facts["worker_index"] }
-        (workers.any? ? workers : living).map do |path, ledger|
+        Probe::Ledgers.serving(living).map do |path, ledger|
           ProcessObservation.new(role: ledger.facts["worker_index"] ? "worker" : "single",
             worker_index: ledger.facts["worker_index"], pid: ledger.pid, requests_count: account.requests_count(path),
             cpu_ns: cpu_ns(ledger.pid), gc_count: account.gc_count(path),
