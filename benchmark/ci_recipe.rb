@@ -6,7 +6,8 @@
 #   bin/exec rake ci_recipe                     (two hours and more, the longer the noisier the machine)
 #   bin/exec rake ci_recipe OPTIONS=--quick     (a few proofs of six rounds, to see whether it works)
 #
-# Both go on where they were interrupted. Ends with status 1 when fewer than 19 are found, or a harmless one is called a regression; with 3 when noise left that open.
+# Both go on where they were interrupted, with the code that they began with.
+# Ends with status 1 when fewer than 19 are found, or a harmless one is called a regression; with 3 when noise left that open.
 
 require_relative "support/bench"
 require_relative "ci_recipe/proofs"
@@ -46,6 +47,9 @@ module CiRecipe
 
     # @return [String] where what is said is kept; other numbers of proofs are of other commits
     def journal_path = journal || File.join(Journal::FOLDER, quick ? "quick.jsonl" : "#{count}.jsonl")
+
+    # @return [String] where the code that is proven with lies, beside it
+    def code_folder = "#{journal_path.delete_suffix(".jsonl")}.code"
   end
 
   # A whole run: proves what is missing, and judges.
@@ -53,20 +57,26 @@ module CiRecipe
     # @param options [Options]
     # @param machine [PumaTuner::Probe::MachineFacts] before it
     # @param journal [Journal]
+    # @param project [String] a checkout: whose history and whose code
     # @param say [#call]
-    def initialize(options, machine, journal: Journal.new(options.journal_path, fresh: options.fresh), say: ->(text) { warn "ci_recipe: #{text}" })
+    def initialize(options, machine, journal: Journal.new(options.journal_path, fresh: options.fresh), project: Bench::PROJECT,
+      say: ->(text) { warn "ci_recipe: #{text}" })
       @options = options
       @machine = machine
       @journal = journal
+      @project = project
+      @code = Code.new(options.code_folder)
       @say = say
     end
 
     # @return [Page]
     def run
-      @journal.run ? @journal.ensure_same(Bench::Provenance::COMMIT, @machine) : begin_run
+      @journal.run ? go_on : begin_run
       Dir.mktmpdir("puma_tuner-ci") do |folder|
-        history = History.new(File.join(File.realpath(folder), "history"), count: @options.count, commit: @journal.run.fetch("history_end"))
-        proofs = Proofs.new(history.folder, path: History::PATH, variables: @options.variables, kept: Journal::FOLDER, say: @say)
+        history = History.new(File.join(File.realpath(folder), "history"), count: @options.count, project: @project,
+          commit: @journal.run.fetch("history_end"))
+        proofs = Proofs.new(history.folder, path: History::PATH, variables: @options.variables, code: @code,
+          kept: File.dirname(@options.journal_path), say: @say)
         prove(history, proofs)
       end
     rescue Interrupt
@@ -76,8 +86,18 @@ module CiRecipe
 
     private
 
+    # Whatever the checkout has become meanwhile.
+    def go_on
+      @journal.ensure_same(@machine)
+      @code.ensure_there
+      commit = @journal.run.fetch("commit")
+      @say.call("this goes on with the code of #{commit}, which was set aside") unless commit == Bench::Provenance::COMMIT
+    end
+
+    # The line comes last: without it, what was set aside is no run's.
     def begin_run
-      head, = Open3.capture2("git", "-C", Bench::PROJECT, "rev-parse", "HEAD")
+      @code.set_aside(@project)
+      head, = Open3.capture2("git", "-C", @project, "rev-parse", "HEAD")
       @journal.add("kind" => "run", "layout" => Journal::LAYOUT, "commit" => Bench::Provenance::COMMIT, "history_end" => head.strip, "at" => Time.now.to_i,
         "machine" => @machine.to_document.transform_keys(&:to_s))
     end
@@ -161,7 +181,7 @@ module CiRecipe
       ## How it is measured
 
       The pull requests are commits of this project's own history, spread evenly over it, each against its first parent. The app is the demo's (`#{History::APP}`), asked for
-      `#{History::PATH}`. Commits that leave its Ruby files alone are harmless; the regression is planted on top of the same commits, in the method that all of a request's
+      `#{History::PATH}`. Commits that leave its Ruby files and the Gemfile alone are harmless; the regression is planted on top of the same commits, in the method that all of a request's
       computing is in. The recipe is `ops/ci/prove_pull_request.sh` as it stands ([the guide](../guides/ci.md)), run as a CI does: with the pull request checked out. Both kinds
       take turns, each proof with a seed of its own. Where it ended without a judgement (too busy a machine, or no time left) it is tried again, and
       it is said how often.

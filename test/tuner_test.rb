@@ -8,10 +8,13 @@ require "support/tuning_fixture"
 class TunerVariantsTest < TunerTest
   include Builders
 
-  def variants(error_ratio:, checked: [])
+  def variants(error_ratio:, checked: [], spread_ratio: 0.01)
     figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + error_ratio)), error_ratio:, beyond_noise: true)
     check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: PumaTuner::Statement.of(:no_part))])
-    predicted = sweep(forecast("1x5", 100), forecast("2x1", 120), forecast("2x3", 190), forecast("2x7", 240)).with(self_check: check)
+    cells = {"1x5" => 100, "2x1" => 120, "2x3" => 190, "2x7" => 240}.map do |text, per_s|
+      forecast(text, per_s).with(throughput_per_s: estimate(per_s, spread_ratio))
+    end
+    predicted = sweep(*cells).with(self_check: check)
     nothing = Tuner::Plan.members.to_h { |member| [member, nil] }
     plan = Tuner::Plan.new(**nothing, constraints: Advise::Constraints.new, checked_topologies: checked.map { |text| topology(text) })
     advice_list = Advise::Advisor.new(plan.constraints).call(workload, predicted)
@@ -59,8 +62,13 @@ class TunerVariantsTest < TunerTest
   end
 
   test "without a recommendation for want of trust, the likeliest settings are measured instead of one" do
-    assert_equal [%w[today 1x5], %w[2x7 2x7], %w[2x3 2x3], %w[2x1 2x1]], variants(error_ratio: 0.3)
-    assert_equal [%w[today 1x5], %w[2x7 2x7], %w[2x3 2x3], %w[2x1 2x1], %w[1x1 1x1]], variants(error_ratio: 0.3, checked: %w[2x3 1x1 1x5])
+    unsure = {error_ratio: 0.3, spread_ratio: 0.5}
+    assert_equal [%w[today 1x5], %w[2x7 2x7], %w[2x3 2x3], %w[2x1 2x1]], variants(**unsure)
+    assert_equal [%w[today 1x5], %w[2x7 2x7], %w[2x3 2x3], %w[2x1 2x1], %w[1x1 1x1]], variants(**unsure, checked: %w[2x3 1x1 1x5])
+  end
+
+  test "where something is recommended for all that, the likeliest others are measured beside it" do
+    assert_equal [%w[today 1x5], %w[recommended 2x7], %w[2x3 2x3], %w[2x1 2x1]], variants(error_ratio: 0.3)
   end
 end
 

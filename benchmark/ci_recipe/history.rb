@@ -7,10 +7,11 @@ module CiRecipe
   PullRequest = Data.define(:kind, :base, :head)
 
   # This project's own history, as a repository whose pull requests are its commits: each stands against its first parent. The app is the demo's,
-  # labs/05-threads-against-io, so a commit that leaves its Ruby files alone must not be called a regression; and one that has the app compute more on top of that must be.
+  # labs/05-threads-against-io, so a commit that leaves its Ruby files alone, and the Gemfile, must not be called a regression; and one that
+  # has the app compute more on top of that must be.
   class History
     APP = "labs/05-threads-against-io"
-    SERVED = %W[:(glob)#{APP}/**/*.rb :(glob)#{APP}/*.ru].freeze
+    SERVED = %W[:(glob)#{APP}/**/*.rb :(glob)#{APP}/*.ru Gemfile].freeze
 
     # Three bursts and three waits in turn, all of whose bursts are this method's.
     PATH = "/realistic"

@@ -37,6 +37,39 @@ module CiRecipe
     def open? = !passed? && !regression?
   end
 
+  # The code that proves: the command, the probe with its extensions, and the recipe. It is set aside as a run begins, so that
+  # whoever changes the checkout in these hours, or compiles in it, changes nothing of what is measured; and a run that was
+  # interrupted goes on with what its page names.
+  class Code
+    PARTS = %w[exe lib probe ops/ci].freeze
+    SCRIPT = "ops/ci/prove_pull_request.sh"
+
+    # @param folder [String] where it lies
+    def initialize(folder = Bench::PROJECT) = @folder = folder
+
+    # @param project [String] a checkout, compiled
+    # @return [void]
+    def set_aside(project)
+      FileUtils.rm_rf(@folder)
+      PARTS.each do |part|
+        FileUtils.mkdir_p(place = File.dirname(File.join(@folder, part)))
+        FileUtils.cp_r(File.join(project, part), place)
+      end
+    end
+
+    # @raise [PumaTuner::UsageError] where it is gone
+    def ensure_there
+      return if File.file?(script)
+      raise PumaTuner::UsageError, "the code that this run began with is no longer in #{@folder}. --fresh begins anew."
+    end
+
+    # @return [String] path of the recipe
+    def script = File.join(@folder, SCRIPT)
+
+    # @return [String] what starts the command, in a shell
+    def command = "#{RbConfig.ruby} -I#{File.join(@folder, "lib")} #{File.join(@folder, "exe/puma_tuner")}"
+  end
+
   # What was said so far, on disk, a line as soon as it is there: an interrupted run goes on from it.
   #
   #   {"kind": "run", …}   the layout of these lines, the commit where the history ends, when it was begun, on which machine
@@ -44,7 +77,7 @@ module CiRecipe
   #
   # Where nothing was measured, which has causes of its own, an interrupted run tries again.
   class Journal
-    # Of the lines. What was written by another one can't be gone on with.
+    # Of the lines, and of how regressions are planted. What was written by another one can't be gone on with.
     LAYOUT = 2
 
     FOLDER = File.join(Bench::PROJECT, "tmp/ci_recipe")
@@ -63,15 +96,13 @@ module CiRecipe
       raise PumaTuner::UsageError, "#{path} was written by another version of this program; --fresh begins anew" if run && run["layout"] != LAYOUT
     end
 
-    # @param commit [String] with which it is gone on
-    # @param machine [PumaTuner::Probe::MachineFacts]
-    # @raise [PumaTuner::UsageError] where it was begun with another one, or on another kind of machine
-    def ensure_same(commit, machine)
-      kind = ->(facts) { facts.values_at("cpu_model", "cores_count") }
-      now = {"commit" => commit, "machine" => kind[machine.to_document.transform_keys(&:to_s)]}
-      before = {"commit" => run.fetch("commit"), "machine" => kind[run.fetch("machine")]}
-      key = now.keys.find { |one| now[one] != before[one] } or return
-      raise PumaTuner::UsageError, "#{@path} was begun with another #{key}: #{before[key]}, and this is #{now[key]}. --fresh begins anew."
+    # @param machine [PumaTuner::Probe::MachineFacts] with which it is gone on
+    # @raise [PumaTuner::UsageError] where it was begun on another kind of machine
+    def ensure_same(machine)
+      before, now = [run.fetch("machine"), machine.to_document.transform_keys(&:to_s)]
+        .map { |facts| facts.values_at("cpu_model", "cores_count") }
+      return if before == now
+      raise PumaTuner::UsageError, "#{@path} was begun on another machine: #{before}, and this is #{now}. --fresh begins anew."
     end
 
     # @return [Hash{String => Object}, nil] the first line
@@ -101,8 +132,6 @@ module CiRecipe
 
   # The recipe, as it stands in ops/ci, on pull requests of a repository.
   class Proofs
-    SCRIPT = File.join(Bench::PROJECT, "ops/ci/prove_pull_request.sh")
-
     # Once more where nothing was measured: a machine that was too busy for a moment says nothing of the recipe.
     ATTEMPTS_COUNT = 2
 
@@ -117,12 +146,14 @@ module CiRecipe
     # @param path [String] that is asked for
     # @param variables [Hash{String => String}] of the script
     # @param words [Array<String>] for `puma_tuner prove`
+    # @param code [Code] that proves
     # @param kept [String, nil] folder for the verdicts, in Markdown and JSON
     # @param say [#call]
-    def initialize(folder, path:, variables: {}, words: [], kept: nil, say: ->(_) {})
+    def initialize(folder, path:, variables: {}, words: [], code: Code.new, kept: nil, say: ->(_) {})
       @folder = folder
       @words = ["config.ru", "--path", path, *words]
       @variables = {**NONE, **variables}
+      @code = code
       @kept = kept
       @say = say
     end
@@ -160,7 +191,7 @@ module CiRecipe
         file = File.join(folder, "verdict.md")
         began_s = PumaTuner::Clock.now_s
         given = {**environment(folder), "BASE" => pull_request.base, **@variables, **variables, "SUMMARY" => file}
-        @printed, status = Open3.capture2e(given, "sh", SCRIPT, *@words, "--seed", seed.to_s, chdir: @folder)
+        @printed, status = Open3.capture2e(given, "sh", @code.script, *@words, "--seed", seed.to_s, chdir: @folder)
         @summary = (File.read(file) if File.file?(file))
         verdict = PumaTuner::Document.read(file.sub(/md\z/, "json"), :verdict) if File.file?(file.sub(/md\z/, "json"))
         keep(file, [pull_request.kind, commit[0, 8], attempt].join("-"))
@@ -189,7 +220,7 @@ module CiRecipe
     def environment(folder)
       program = File.join(folder, "bin/puma_tuner")
       FileUtils.mkdir_p(File.dirname(program))
-      File.write(program, "#!/bin/sh\nexec #{RbConfig.ruby} -I#{Bench::LIBRARY_FOLDER} #{Bench::PROJECT}/exe/puma_tuner \"$@\"\n", perm: 0o755)
+      File.write(program, "#!/bin/sh\nexec #{@code.command} \"$@\"\n", perm: 0o755)
       {"PATH" => "#{File.dirname(program)}:#{ENV["PATH"]}"}
     end
   end

@@ -215,7 +215,7 @@ module Validation
 
     # A station that nobody comes to would look like one that is no bottleneck (as `predict --station` refuses it).
     def ensure_recorded_waits
-      missing = @stations.map(&:kind) - @workload.endpoints.flat_map(&:demands).flat_map(&:waited_kinds)
+      missing = @stations.map(&:kind) - @workload.endpoints.flat_map(&:demands).flat_map(&:served_kinds)
       return if missing.empty?
       raise PumaTuner::InvalidMeasurement, "no recorded request waits for the #{missing.first} that is limited; --fresh records anew"
     end

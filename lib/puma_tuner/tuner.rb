@@ -255,17 +255,16 @@ module PumaTuner
       end
     end
 
-    # Where the model does not reproduce its recordings nothing is recommended, and the likeliest settings are measured
-    # instead of one.
+    # Where the model does not reproduce its recordings the likeliest settings are measured beside what is recommended,
+    # if anything is.
     #
     # @return [Array<Array(String, Topology)>] by the variant's name
     def proposed(sweep, advice_list)
-      unless sweep.trusted? || advice_list.recommendation
-        candidates = Advise::Choice.new(sweep, advice_list.constraints).candidates
-        return candidates.map { |forecast| [forecast.topology.to_s, forecast.topology] }
-      end
       recommended = advice_list.recommendation&.topology
-      (recommended && recommended != sweep.today) ? [["recommended", recommended]] : []
+      named = (recommended && recommended != sweep.today) ? [["recommended", recommended]] : []
+      return named if sweep.trusted?
+      candidates = Advise::Choice.new(sweep, advice_list.constraints).candidates.map(&:topology) - [recommended]
+      named + candidates.map { |topology| [topology.to_s, topology] }
     end
   end
 end

@@ -58,6 +58,17 @@ class SignalQueriesTest < TunerTest
     Process.wait(pid)
   end
 
+  # As on macOS, where nothing tells which signals a process expects, and who does not expect this one ignores it.
+  test "where the kernel does not tell who expects the signal, it is sent where that harms nobody, and else not" do
+    serve do |server|
+      asked = lambda do |harmless|
+        Host::SignalQuery.new(server.directory, told: false, harmless:).call("fingerprint", server.serving_pids)
+      end
+      assert_equal RUBY_VERSION, asked.call(true).values.first.fetch([:ruby, nil])[/\d+\.\d+\.\d+/]
+      assert_empty asked.call(false)
+    end
+  end
+
   test "a query that fails is reported, and the server goes on" do
     serve do |server, meter|
       assert_match(/KeyError/, assert_raises(InvalidMeasurement) { meter.call("nonsense", server.pids) }.message)

@@ -169,6 +169,7 @@ class AdvicePatchTest < TunerTest
 
   test "all that is said has words" do
     every = {not_ruby: {path: "x"}, settled: {line: "a", rule: "b", by: "c", instead: "d"}, by_command: {line: "a", option: "-t", config: "x"},
+             no_config: {option: "-C -", config: "x", options: ["-w 2"], lines: ["a"]},
              computed: {lines: ["a"], config: "x", path: "y"}, hooks_of_workers: {hooks: ["a"], config: "x"}, pool_by_hand: {line: "a", path: "x", found: []}, variable_first: {name: "A", recorded: nil}}
     assert_equal every.keys, Report::PatchWords::WORDS.keys
     every.each { |kind, facts| refute_equal kind.to_s.tr("_", " "), Report::PatchWords.of(Statement.of(kind, **facts)) }

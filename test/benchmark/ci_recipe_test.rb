@@ -75,7 +75,7 @@ class CiRecipeTest < TunerTest
   end
 
   test "the first of the recipe's looks has as many rounds as an interval of its level needs" do
-    script = File.read(CiRecipe::Proofs::SCRIPT)
+    script = File.read(CiRecipe::Code.new.script)
     looks = PumaTuner::Prove::Looks.stepwise(script[/LOOKS:-([\d,]+)/, 1].split(",").map(&:to_i))
     assert_operator looks.least_rounds_count, :<=, looks.rounds_counts.first
     assert_equal 7, looks.least_rounds_count
@@ -165,13 +165,47 @@ class CiRecipeTest < TunerTest
     assert_match(/--fresh begins anew/, assert_raises(PumaTuner::UsageError) { CiRecipe::Journal.new(path) }.message)
   end
 
-  test "another commit, and a machine of another kind, do not go on with it" do
+  test "a machine of another kind does not go on with it" do
     journal = CiRecipe::Journal.new(File.join(@folder, "journal.jsonl"))
     machine = begin_run(journal)
-    assert_nil journal.ensure_same("commit `4ffeb6d`", machine)
-    refused = ->(*given) { assert_raises(PumaTuner::UsageError) { journal.ensure_same(*given) }.message }
-    assert_match(/another commit: commit `4ffeb6d`, and this is commit `aaa`/, refused["commit `aaa`", machine])
-    assert_match(/another machine/, refused["commit `4ffeb6d`", machine.with(cores_count: 99)])
+    assert_nil journal.ensure_same(machine)
+    error = assert_raises(PumaTuner::UsageError) { journal.ensure_same(machine.with(cores_count: 99)) }
+    assert_match(/another machine: .*, and this is .*99\]/, error.message)
+  end
+
+  # @return [CiRecipe::Page]
+  def run_suite(project)
+    options = CiRecipe::Options.parse(["--quick", "--journal", File.join(@folder, "runs/j.jsonl")])
+    journal = CiRecipe::Journal.new(options.journal_path)
+    yield journal if block_given?
+    CiRecipe::Suite.new(options, PumaTuner::Probe::MachineFacts.read, journal:, project:, say: told.method(:push)).run
+  ensure
+    journal&.close
+  end
+
+  def recipe(project, says)
+    CiRecipe::Code::PARTS.each { |part| FileUtils.mkdir_p(File.join(project, part)) }
+    File.write(File.join(project, CiRecipe::Code::SCRIPT), "echo #{says}; exit 3\n")
+  end
+
+  test "a run goes on with the code that it began with, whatever the checkout has become, and comes to a page" do
+    project = repository
+    recipe(project, "before")
+    assert_match(/could not measure.*before/m, assert_raises(PumaTuner::MeasurementFailed) { run_suite(project) }.message)
+    recipe(project, "after")
+    assert_match(/could not measure.*before/m, assert_raises(PumaTuner::MeasurementFailed) { run_suite(project) }.message)
+    path = File.join(@folder, "runs/j.jsonl")
+    File.write(path, File.read(path).sub(Bench::Provenance::COMMIT) { "commit `4ffeb6d`" })
+    last, _, second = git(project, "rev-list", "HEAD").lines(chomp: true)
+    done = run_suite(project) do |journal|
+      journal.add(said("share", 1, 1.95).with(commit: last).fields)
+      [last, second].each { |commit| [said("regression", 1, 1.05), said("harmless", 0)].each { |one| journal.add(one.with(commit:).fields) } }
+    end
+    assert_equal %i[met met], done.outcomes
+    assert_match(/^Made with commit `4ffeb6d` on /, done.to_s)
+    assert_includes told, "this goes on with the code of commit `4ffeb6d`, which was set aside"
+    FileUtils.rm_rf(File.join(@folder, "runs/j.code"))
+    assert_match(/no longer in .*--fresh/, assert_raises(PumaTuner::UsageError) { run_suite(project) }.message)
   end
 
   test "a range of few rounds shows no regression, and what a signal has ended has not passed" do

@@ -805,13 +805,15 @@ class ValidateTest < TunerTest
   end
 
   test "a limit is known of what was recorded as a wait for it, and refused where nothing was" do
-    predictor = lambda do |kind|
-      recorded = observation(endpoints: [endpoint_observation(traces: [trace("held", 1, kind, 8)] * 40)])
+    predictor = lambda do |kind, ms = 8|
+      recorded = observation(endpoints: [endpoint_observation(traces: [trace("held", 1, kind, ms)] * 40)])
       Predictor.new(recorded, machine: nil, timeslice_ms: 100, stations: Workloads.find("limited").stations)
     end
     assert_in_epsilon 4 / 0.008, predictor.call("io").closed_loop(topology("2x8"), 24).throughput_per_s.value, 0.03
-    error = assert_raises(PumaTuner::InvalidMeasurement) { predictor.call("sleep") }
-    assert_match(/no recorded request waits for the io that is limited/, error.message)
+    [["sleep"], ["io", 0.02]].each do |wait|
+      error = assert_raises(PumaTuner::InvalidMeasurement) { predictor.call(*wait) }
+      assert_match(/no recorded request waits for the io that is limited/, error.message)
+    end
   end
 
   test "a page is written whole or not at all" do

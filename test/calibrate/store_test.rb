@@ -45,11 +45,11 @@ class StoreTest < TunerTest
     end
   end
 
-  test "what was kept before switches and the GVL's rule were measured is read, without them" do
+  test "what was kept before switches, the GVL's rule and shared cores were measured is read, without them" do
     in_store do |store|
       path = store.write(calibrated_machine)
       fields = JSON.parse(File.read(path))
-      %w[switch_idle_cpu_ns switch_busy_cpu_ns gvl_rule].each { |name| assert fields.key?(name) && fields.delete(name).then { true } }
+      %w[switch_idle_cpu_ns switch_busy_cpu_ns gvl_rule meeting_ratio].each { |name| assert fields.key?(name) && fields.delete(name).then { true } }
       %w[ruby_description switch_costs].each { |name| assert fields["calibrated"].key?(name) && fields["calibrated"].delete(name).then { true } }
       File.write(path, JSON.generate(fields))
       assert_equal calibrated_machine, store.read("a machine")

@@ -16,7 +16,7 @@ class CalibrateTest < TunerTest
   end
 
   def calibrated_machine(key = Calibrate.current_key)
-    machine(cores_count: 2).with(tick_ns: 10_070_000, calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: key,
+    machine(cores_count: 2, meeting_ratio: 0.8).with(tick_ns: 10_070_000, calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: key,
       ruby_version: "3.4.5", puma_version: "8.0.2", round_trip_ns: 30_000,
       switch_costs: [Model::SwitchCost.new(working_set_bytes: 1_024, same_core_ns: 1, idle_ns: 2, busy_ns: 3)]))
   end
@@ -79,6 +79,19 @@ class CalibrateTest < TunerTest
       out, err = command(folder, old)
       assert_match(/2026-01-01/, out)
       assert_match(/calibrated at 2026-01-01/, err)
+    end
+  end
+
+  test "what was kept before it was measured how often workers share a core is measured again" do
+    in_folder do |folder, _|
+      fresh = calibrated_machine
+      store = Calibrate::Store.new(File.join(folder, "puma_tuner"))
+      store.write(fresh.with(meeting_ratio: nil))
+      out, = command(folder, fresh)
+      assert_match(/^  sharing a core +80\.0%  2 windows/, out)
+      assert_equal fresh, store.read(fresh.calibrated.machine_key)
+      out, = command(folder, fresh.with(meeting_ratio: 0.3))
+      assert_match(/^  sharing a core +80\.0%/, out)
     end
   end
 

@@ -80,7 +80,16 @@ class CliTest < TunerTest
       assert_done puma_tuner("measure", "--load", "--settings", "none", "--rate", "40", "--arrivals", "even", "--reuse", "5:5", "--warmup", "0.5", "--duration", "2", "config.ru", folder: app.folder)
       load = PumaTuner::Document.read(File.join(app.folder, "tmp/puma_tuner/observation.json"), :observation).load
       assert_equal ["even", 40, 5], [load.arrivals, load.rate_per_s, load.reuse_count]
+      assert_empty load.remarks.grep(/the queue grew/)
       assert_mistake(/add --load/, puma_tuner("measure", "--rate", "40", "config.ru", folder: app.folder))
+    end
+  end
+
+  test "measure says so where the queue of an open loop grew to its end" do
+    ServedApp.open(rackup: "lock = Mutex.new\nrun ->(_) { lock.synchronize { sleep(0.05) }; [200, {}, [\"fine\"]] }\n") do |app|
+      result = puma_tuner("measure", "--load", "--settings", "none", "--rate", "60", "--arrivals", "even", "--warmup", "0.3", "--duration", "1", "config.ru", folder: app.folder)
+      assert_done result
+      assert_match(/\d+ of \d+ requests that were due had no response: the queue grew to the end, and a longer load/, result.out.gsub(/\s+/, " "))
     end
   end
 

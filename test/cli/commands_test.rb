@@ -189,9 +189,13 @@ class CommandsTest < TunerTest
         assert_includes app.from({app: ["served.ru"]}).command.words, "puma"
         mistake = ->(path) { assert_raises(UsageError) { app.from({app: [path]}).command }.message }
         told = mistake.call("Procfile")
-        assert_match(/\AProcfile is no rackup file, .*: give the app's folder, .* after `--`, such as `-- .*bundle exec puma -C config\/puma\.rb`\z/, told)
+        assert_match(/\AProcfile is no rackup file, .*: give the app's folder, .* after `--`, such as `-- env SECRET\S+ bundle exec puma -C config\/puma\.rb`\z/, told)
         refute_includes told, "hunter2"
         assert_match(/such as `-- bundle exec puma`\z/, mistake.call("Procfile.dev"))
+        File.write("Procfile", "web: RAILS_ENV=production bundle exec puma -p 3000\n")
+        assert_match(/such as `-- env RAILS_ENV=production bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
+        File.write("Procfile", "web: bundle exec puma -p 3000\n")
+        assert_match(/such as `-- bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
         assert_match(/such as `-- bundle exec ruby app\.rb`\z/, mistake.call("app.rb"))
       end
     end

@@ -19,7 +19,9 @@ class FleetCommandTest < TunerTest
       ["--a", '{a="b"}', "--window", "7"] => /--window 7: write a number and s, m, h, d or w/, ["--a", '{a="b"}', "--a-end", "soon"] => /--a-end soon: write a time such as/,
       ["--a", '{a="b"}', "--url", "nowhere"] => /--url: write the address of a Prometheus/, ["--a", '{a="b"}', "--timeout", "0"] => /--timeout 0/,
       ["--a", '{a="b"}', "--header", "x"] => /write "Name: value"/, ["--a", '{a="b"}', "--header", "A: b", "--header", "x"] => /write "Name: value"/,
-      ["--a", '{a="b"}', "--cert", __FILE__] => /--cert and --key belong together/, ["--a", '{a="b"}', "--cert", __FILE__, "--key", __FILE__] => /--cert and --key: give files with a certificate/,
+      ["--a", '{a="b"}', "--cert", __FILE__] => /--cert and --key belong together/,
+      ["--a", '{a="b"}', "--cert", __FILE__, "--key", __FILE__, "--url", "https://127.0.0.1"] => /--cert and --key: give files with a certificate/,
+      ["--a", '{a="b"}', "--cert", __FILE__, "--key", __FILE__, "--url", "http://me:secret@127.0.0.1"] => %r{--url is http://127\.0\.0\.1: write https},
       ["--a", '{a="b"}', "--output", "/no/such/folder/x"] => /no folder/
     }.each { |words, pattern| assert_mistake pattern, fleet(*words) }
   end

@@ -67,7 +67,7 @@ class PatchingTest < TunerTest
   test "the file is the one that the recorded server reads, however its command names it" do
     File.write(File.join(@folder, "config/shop.rb"), "threads 5, 5\n")
     {"puma -C config/shop.rb" => "config/shop.rb", "puma --config=config/shop.rb" => "config/shop.rb", "puma -C./config/shop.rb" => "config/shop.rb",
-     "bundle exec puma --config #{@folder}/config/shop.rb config.ru" => "config/shop.rb", "puma -C - config.ru" => "config/puma.rb",
+     "bundle exec puma --config #{@folder}/config/shop.rb config.ru" => "config/shop.rb",
      "puma -C /elsewhere/puma.rb" => "config/puma.rb", "puma" => "config/puma.rb", "puma -C config/puma.rb --config=config/shop.rb" => "config/shop.rb",
      "puma -C config/shop.rb config.ru -C config/puma.rb" => "config/puma.rb"}.each do |command, path|
       assert_equal [path], shown(go, command:).scan(%r{^\+\+\+ b/(.+)}).flatten, command
@@ -85,13 +85,29 @@ class PatchingTest < TunerTest
     assert_match(%r{the recorded server reads /etc/puma/a\.rb, which does not lie in .*: what is for config/puma\.rb belongs there}, shown(go, command: "puma -C /etc/puma/a.rb"))
   end
 
-  test "what is proven is started in the app's folder, from wherever, with the puma.rb that the recorded server reads" do
+  test "where the server reads no configuration no file is changed, and the options that its command takes are told" do
+    {"puma -C - config.ru" => "-C -", "puma -C-" => "-C-", "puma --config=- -t 5:5" => "--config=-",
+     "bundle exec puma --no-config" => "--no-config"}.each do |command, option|
+      told = shown(go, command:, write: true)
+      assert_match(/as the server is started with #{option} and reads none\. Its command decides: set `-w 2 -t 3:3` there/, told)
+      refute_match(/^\+\+\+|has no option/, told)
+    end
+    others = shown(AdviceFixture.preload, command: "puma --no-config")
+    assert_match(/set `--preload` there.*it has no option for `before_worker_boot do\n  CACHE\.reconnect\nend`/m, others)
+    assert_equal PUMA_RB, File.read(File.join(@folder, "config/puma.rb"))
+    assert_match(/nothing is left to write/, shown(go.with(lines: {"config/puma.rb" => "threads 5, 5"}), command: "puma --no-config"))
+    assert_match(/^\+\+\+/, shown(go, command: "puma -C config/puma.rb -e production"))
+  end
+
+  test "what is proven is started in the app's folder, from wherever, with the puma.rb that the recorded server reads, if any" do
     before, ENV["XDG_STATE_HOME"] = ENV["XDG_STATE_HOME"], @folder
     File.write(File.join(@folder, "config/shop.rb"), "# of the shop\n")
     nothing = CLI::RecordedApp.members.to_h { |member| [member, nil] }
-    app = CLI::RecordedApp.new(**nothing, observation: TuningFixture.observation.with(command: "puma -C config/shop.rb"))
-    proving = CLI::AdviceProving.new(app, words: %w[puma -C config/shop.rb], folder: @folder, options: {}, progress: nil, err: StringIO.new)
-    assert_equal [@folder, "# of the shop\n"], [proving.instance_variable_get(:@command).directory, proving.send(:puma_rb)]
+    {"puma -C config/shop.rb" => "# of the shop\n", "puma --no-config" => nil}.each do |command, source|
+      app = CLI::RecordedApp.new(**nothing, observation: TuningFixture.observation.with(command:))
+      proving = CLI::AdviceProving.new(app, words: command.split, folder: @folder, options: {}, progress: nil, err: StringIO.new)
+      assert_equal [@folder, source], [proving.instance_variable_get(:@command).directory, proving.send(:puma_rb)]
+    end
   ensure
     ENV["XDG_STATE_HOME"] = before
   end

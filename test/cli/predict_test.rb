@@ -163,6 +163,15 @@ class PredictCommandTest < TunerTest
     assert_equal [20], stations.map(&:servers_count).uniq
   end
 
+  # It would change nothing, and look like one that is no bottleneck.
+  test "a station that only IO visits which came back at once is a mistake, as that queues for no server" do
+    traces = [trace("held", 1, "file", 0.02, "held", 1, "io", 8, "held", 1)] * 40
+    record(observation(endpoints: [endpoint_observation(traces:)], cores_count: 2))
+    assert_mistake(/--station file=1: no recorded request has a wait of that kind of 50\S* \S+ or more, and .* no server; there is io/,
+      predict("--station", "file=1"))
+    assert_equal 0, predict("--station", "io=1").code
+  end
+
   test "the capacity for a latency goal, and how many machines a load is" do
     result = predict("--capacity", "--slo", "99% < 200ms", "--at", "1000/s")
     assert_equal 0, result.code, result.err

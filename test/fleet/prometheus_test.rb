@@ -78,8 +78,14 @@ class FleetPrometheusTest < TunerTest
     assert_match(/gave up a query after its own limit: upstream is gone\. Shorten/, own.call(504, "internal", "upstream is gone"))
     assert_match(/refused a query \(unavailable\): loading the WAL\z/, own.call(503, "unavailable", "loading\r\n\tthe WAL\n"))
     long = own.call(503, "internal", "\e[31mno\n" * 1_000)
-    assert_match(/: ( \[31mno|\[31mno)+.*…\z/, long)
+    assert_match(/: ( \[31mno|\[31mno)+.*…/, long)
     assert_operator long.size, :<, 400
+    # As VictoriaMetrics and Thanos write it: the query, and then what is wrong.
+    query = "sum by (le) (increase(puma_tuner_request_duration_seconds_bucket[60s])) " * 10
+    behind = own.call(422, "422", "error when executing query=\"#{query}\": the query needs too many samples")
+    assert_match(/own limit: error when .*….*: the query needs too many samples\. Shorten --window/, behind)
+    cut = own.call(422, "422", "too #{"x" * 160} too many samples #{"y" * 400}")
+    assert_match(/own limit: too x+…y+\. Shorten --window/, cut)
   end
 
   test "an address of IPv6 is one" do

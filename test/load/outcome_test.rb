@@ -68,6 +68,20 @@ class OutcomeTest < TunerTest
     assert_equal 49_000_000, outcome.percentile_ns("p50")
   end
 
+  test "a load and a trial of it tell the same percentiles, also of a load in parts" do
+    latency = PumaTuner::Probe::Histogram.of(Array.new(1_000) { |place| 8_400_000 + 200 * place })
+    request = {statuses: {200 => 1_000}, answered_count: 1_000, unexpected_count: 0, wrong_body_count: 0, body_bytes_min: 1, body_bytes_max: 1}
+    figures = {latency: latency.counts, service: latency.counts, latency_sum_ns: 8_500_000_000, latency_max_ns: 8_599_800, elapsed_ns: 8_500_000_000,
+               settling_ns: 0, answered_count: 1_000, in_time_count: 1_000, cpu_ns: 1, connections_count: 1, failed_count: 0, unanswered_count: 0,
+               unmet_count: 0, refused: false, first_failure: nil, requests: [request]}
+    arrivals = PumaTuner::Load::Arrivals.closed
+    one = PumaTuner::Load::NativeOutcome.new(figures, name: "x", connections_count: 1, duration_s: 8.5, arrivals:).outcome
+    [one, one + one].each do |told|
+      assert_equal %w[p50 p90 p99 p99.9].map { |name| told.percentile_ns(name) }, [told.p50_ns, told.p90_ns, told.p99_ns, told.p999_ns]
+      assert_operator told.p50_ns, :<, told.p90_ns
+    end
+  end
+
   test "a request of an open loop that had no response has met no goal" do
     latency = PumaTuner::Probe::Histogram.of([1_000_000] * 400)
     goals = [PumaTuner::Goal.read("90% < 300ms")]
@@ -83,8 +97,9 @@ class OutcomeTest < TunerTest
   def sent(rate_per_s, served_per_s, alone_ms: 10)
     grown_s = 8 * [rate_per_s.fdiv(served_per_s) - 1, 0].max
     left_count = rate_per_s * alone_ms / 1_000 + 8 * [rate_per_s - served_per_s, 0].max
+    mean_ns = (alone_ms * 1e6 + grown_s * 1e9 / 2).round
     outcome(intended_count: rate_per_s * 8, requests_count: rate_per_s * 8, duration_ns: 8_000_000_000, drained_count: left_count,
-      mean_ns: (alone_ms * 1e6 + grown_s * 1e9 / 2).round, p99_ns: (alone_ms * 1e6 + grown_s * 1e9 * 0.99).round)
+      mean_ns:, p50_ns: mean_ns, p99_ns: (alone_ms * 1e6 + grown_s * 1e9 * 0.99).round)
   end
 
   test "an open loop tells that the server fell behind its rate, by little or by far, and not that it is slow" do
@@ -93,6 +108,11 @@ class OutcomeTest < TunerTest
     refute_predicate outcome, :fell_behind?
     refute_predicate outcome(intended_count: 0, requests_count: 0, mean_ns: nil), :fell_behind?
     assert_predicate outcome(intended_count: 800, duration_ns: 8_000_000_000, unanswered_count: 300), :fell_behind?
+    # Two of three pages take a second, one 7: with a thread for each request none waits.
+    mixed = {intended_count: 80, duration_ns: 8_000_000_000, drained_count: 30, mean_ns: 3_000_000_000, p50_ns: 1_000_000_000,
+             p99_ns: 7_000_000_000}
+    refute_predicate outcome(**mixed), :fell_behind?
+    assert_predicate outcome(**mixed, p50_ns: 3_000_000_000), :fell_behind?
   end
 
   test "what the server printed is told with the complaint, and is not part of what is kept" do

@@ -26,6 +26,11 @@ class TwinTest < TunerTest
     assert_equal parts::CODES.slice(*parts::STEPS), Predict::Engine.codes[:step].transform_keys(&:name)
   end
 
+  test "the core takes the same waits as the model for system calls that came back at once" do
+    source = File.read(File.expand_path("../../ext/puma_tuner_sim/waits.c", __dir__))
+    assert_equal PumaTuner::Model::Demand::SLEPT_NS, Integer(source[/^#define SLEPT_NS (\d+)$/, 1])
+  end
+
   test "the same steps, the same outcome" do
     ends = 400.times.map do |seed|
       plan = random_plan(seed)

@@ -13,7 +13,7 @@ class TextMachineTest < TunerTest
     machine(cores_count: 2, effective_cores: [1.0, 1.9512, 1.94, 1.93], handoff_ns: 8_100, client_cpu_ns: 17_000).with(
       tick_ns: 10_072_000, wakeup_idle_ns: [40_000, 50_000, 60_000], wakeup_loaded_ns: [50_000, 70_000, 5_000_000], acceptor_cpu_ns: 35_000,
       reactor_wakeup_cpu_ns: 24_000, reactor_register_cpu_ns: 9_000, tail_cpu_ns: 18_000, switch_idle_cpu_ns: 21_000, switch_busy_cpu_ns: 9_000, gvl_rule: "fifo",
-      calibrated: calibration, **others
+      meeting_ratio: 0.5, calibrated: calibration, **others
     )
   end
 
@@ -82,10 +82,11 @@ class TextMachineTest < TunerTest
     end
   end
 
-  test "what an older calibration did not measure is not shown" do
+  test "what an older calibration did not measure is not shown, or as typical" do
     shown = text(calibrated(gvl_rule: nil, switch_idle_cpu_ns: 0, switch_busy_cpu_ns: 0, calibrated: calibration(switch_costs: [])))
     assert_match(/^  tick +10\.1 ms  8 samples/, shown)
     refute_match(/^  (GVL|switch|each burst)/, shown)
+    assert_match(/^  sharing a core +50\.0%  typical/, text(calibrated(meeting_ratio: nil)))
   end
 
   test "typical figures are called so" do

@@ -31,11 +31,13 @@ module PumaTuner
       # @param advice [Array<Advice>] of two that set the same, the first counts
       # @param observation [Probe::Observation] that it is about
       # @param config [String] path of puma.rb within the app's folder
+      # @param no_config [String, nil] option of the server's command by which it reads none
       # @yieldparam path [String] within the app's folder
       # @yieldreturn [String, nil] what is in it; nil where there is none
-      def initialize(advice, observation:, config: Rule::PUMA_RB, &read)
+      def initialize(advice, observation:, config: Rule::PUMA_RB, no_config: nil, &read)
         @observation = observation
         @config = config
+        @no_config = no_config
         @read = read
         @changes, @environment, @by_hand, @notes = [], {}, {}, []
         @settled, @left, @variables = {}, [], {}
@@ -50,6 +52,7 @@ module PumaTuner
 
       def change_puma_file(advice)
         return if advice.empty?
+        return tell_options(advice) if @no_config
         @source = before = @read.call(@config)
         @source ||= ""
         return note(:not_ruby, path: @config) unless PumaFile.new(@source).ruby?
@@ -58,6 +61,19 @@ module PumaTuner
         keep(@config, before, @source)
         tell_hooks
       end
+
+      # The command itself has options for some settings.
+      def tell_options(advice)
+        @source = ""
+        wanted = advice.flat_map { |one| PumaFile.new(lines(one)).wanted }
+        settings, others = wanted.partition { |one| OPTIONS.key?(one.name) }
+        return if wanted.empty?
+        note(:no_config, option: @no_config, config: @config, options: settings.map { |one| option(one) },
+          lines: others.map(&:text))
+      end
+
+      # @return [String] "-t 3:3"
+      def option(wanted) = "#{OPTIONS.fetch(wanted.name).first} #{wanted.arguments.map(&:slice).join(":")}".strip
 
       # Of a cluster that becomes a single process.
       def tell_hooks
@@ -96,6 +112,7 @@ module PumaTuner
       end
 
       def by_command?(wanted)
+        return false if @no_config
         option = words.find { |word| OPTIONS[wanted.name]&.any? { |flag| given?(flag, word) } } or return false
         note(:by_command, line: wanted.text, option:, config: @config)
         true

@@ -108,6 +108,7 @@ module PumaTuner
       end
 
       def puma_rb
+        return if Patching.no_config(@app.observation)
         path = File.join(@folder, Patching.config(@app.observation, @folder))
         File.read(path, encoding: Encoding::UTF_8) if File.file?(path)
       end

@@ -37,6 +37,12 @@ module PumaTuner
           nil
         end
 
+        # @param observation [Probe::Observation]
+        # @return [String, nil] what in its command keeps Puma from reading a configuration, also one that it would find
+        def no_config(observation)
+          observation.command.to_s[/(?<=\s)(?:--no-config|-C ?-|--config[ =]-)(?=\s|\z)/]
+        end
+
         private
 
         # Where the app lies in another folder, as in a container or in a release, or is one of several that one command
@@ -61,7 +67,8 @@ module PumaTuner
         @err = err
         ensure_app
         @advice = advice
-        @patch = Advise::Patch.new(advice, observation:, config:) { |path| read(path) }
+        no_config = Patching.no_config(observation)
+        @patch = Advise::Patch.new(advice, observation:, config:, no_config:) { |path| read(path) }
       end
 
       # @return [void]

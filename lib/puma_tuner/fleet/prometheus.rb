@@ -143,6 +143,10 @@ module PumaTuner
       # An encrypted key is refused: OpenSSL would ask for its password on the terminal otherwise.
       def identity(cert, key)
         raise UsageError, "--cert and --key belong together: give both" unless cert && key
+        unless @url.is_a?(URI::HTTPS)
+          raise UsageError, "--cert and --key: only a server of https:// asks for a certificate, and --url is " \
+            "#{self}: write https:// there, or leave both out"
+        end
         own, *chain = OpenSSL::X509::Certificate.load(File.binread(cert))
         {cert: own, extra_chain_cert: chain, key: OpenSSL::PKey.read(File.binread(key), "")}
       rescue SystemCallError, OpenSSL::OpenSSLError => error
@@ -194,18 +198,20 @@ module PumaTuner
       end
 
       def refusal(document, response)
-        kind, message = document.values_at("errorType", "error").map { |text| in_a_line(text.to_s) }
+        kind, message = document.values_at("errorType", "error").map { |text| text.to_s.scrub }
+        told = in_a_line(message)
         if kind == "timeout" || response.is_a?(Net::HTTPGatewayTimeout) || message.match?(/too many samples|timed out/)
-          return "#{self} gave up a query after its own limit: #{message}. " \
+          return "#{self} gave up a query after its own limit: #{told}. " \
             "Shorten --window, or let it evaluate ops/prometheus/rules.yml beforehand"
         end
-        "#{self} refused a query (#{kind}): #{message}"
+        "#{self} refused a query (#{in_a_line(kind)}): #{told}"
       end
 
-      # It may hold the whole query, or a page.
+      # It may hold the whole query, or a page. What is wrong stands at its beginning, or, after the query, at its end.
       def in_a_line(text)
         line = text.gsub(/(?:[[:space:]]|[[:cntrl:]])+/, " ").strip
-        (line.size > ERROR_LENGTH) ? "#{line[0, ERROR_LENGTH]}…" : line
+        return line unless line.size > ERROR_LENGTH
+        "#{line[0, ERROR_LENGTH / 2]}…#{line[-ERROR_LENGTH / 2..]}"
       end
     end
   end

@@ -6,8 +6,15 @@ module PumaTuner
     class SignalQuery
       LIMIT_S = 3
 
+      # To a process that does not expect it, the signal does nothing on macOS and the BSDs, and is the end on Linux.
+      HARMLESS = RbConfig::CONFIG["host_os"].match?(/darwin|bsd/)
+
       # @param directory [String] the run's folder
-      def initialize(directory)
+      # @param told [Boolean] whether the kernel tells which signals a process expects
+      # @param harmless [Boolean] whether it may be sent to any, where that is not told
+      def initialize(directory, told: Probe::Processes.told?, harmless: HARMLESS)
+        @told = told
+        @harmless = harmless
         @folder = File.join(directory, Probe::SignalQueries::FOLDER)
         @number = Clock.now_ns # others may ask the same server, and replies have its number
       end
@@ -30,6 +37,7 @@ module PumaTuner
 
       # The kernel's list of signals that a process catches, a bit for each.
       def expects_signal?(pid)
+        return @harmless unless @told
         caught = Probe::Processes.read("/proc/#{pid}/status")[/^SigCgt:\s*(\h+)/, 1]
         caught && caught.hex[Signal.list.fetch(Probe::SignalQueries::SIGNAL) - 1] == 1
       end

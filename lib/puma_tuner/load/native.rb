@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
 require "rbconfig"
 
 module PumaTuner
@@ -20,27 +19,11 @@ module PumaTuner
       # A busy machine gets so much more time than the load and its drain take.
       ENDING_LIMIT_S = 30
 
-      # The child: reads the plan, runs it, writes what came of it.
-      CHILD = 'require "puma_tuner/load/native"; PumaTuner::Load::Native.serve($stdin, $stdout)'
+      # The child's whole program, beside the extension.
+      PROGRAM = "#{__dir__}/generator_process.rb".freeze
+      CHILD = "PumaTuner::Load::GeneratorProcess.serve($stdin, $stdout)"
 
       class << self
-        # Runs in the child. Ctrl-C ends the load early, and what there is by then counts.
-        #
-        # @api private
-        # @param input [IO] with the plan
-        # @param output [IO] to which the figures go
-        # @return [void]
-        def serve(input, output)
-          stopped = false
-          trap("INT") { stopped = true }
-          options = Marshal.load(input.read) # rubocop:disable Security/MarshalLoad -- written by our own parent
-          raise LoadError, why_not if why_not
-          trap("INT") { (stopped = true) && Loop.stop }
-          allow_open_files
-          return if stopped
-          output.write("\n", JSON.generate(told(Loop.run(options))))
-        end
-
         # @return [String, nil] why the loop is not there
         def why_not
           return @why_not if defined?(@why_not)
@@ -52,17 +35,7 @@ module PumaTuner
 
         private
 
-        # Cookies and values are bytes, and JSON holds text.
-        def told(figures)
-          return figures unless figures[:clients]
-          {**figures, clients: figures[:clients].map do |cookies, values|
-            [[cookies].pack("m0"), values.map { |value| [value].pack("m0") }]
-          end}
-        end
-
-        def allow_open_files = Process.setrlimit(:NOFILE, open_files_max, open_files_max)
-
-        # It is there already in a child of ours, and in whoever was given another build of it.
+        # It is there already in whoever was given another build of it.
         def load_extension
           return if Load.const_defined?(:Loop)
           begin
@@ -145,13 +118,13 @@ module PumaTuner
       # extension that we have, as without RubyGems it would not find an installed one.
       def figures(plan, limit_s)
         extension = $LOADED_FEATURES.find { |path| path.end_with?("/puma_tuner_load.#{RbConfig::CONFIG["DLEXT"]}") }
-        command = [RbConfig.ruby, "--disable-gems", "-I", LIBRARY_PATH, "-rpuma_tuner", "-r", extension, "-e", CHILD]
+        command = [RbConfig.ruby, "--disable-gems", "-r", extension, "-r", PROGRAM, "-e", CHILD]
         interrupted = false
         output, status = Host::Child.output_of([{"RUBYOPT" => nil}, *command], limit_s:, input: Marshal.dump(plan),
           stop_signal: (:INT if @stoppable)) { interrupted = true }
         raise LoadToolFailed, "the load generator did not end within #{limit_s} s and was stopped" unless output
-        JSON.parse(output.lines.last.to_s, symbolize_names: true).tap { |figures| @stopped = figures[:stopped] }
-      rescue JSON::ParserError
+        figures = GeneratorProcess.figures(output)
+        return figures.tap { @stopped = figures[:stopped] } if figures
         raise Interrupt if interrupted # it was still booting
         raise LoadToolFailed, "the load generator gave no figures (#{status.to_s.sub(/\Apid \d+ /, "")}). " \
           "It said:\n#{output.lines.first(5).map { |line| "  | #{line}" }.join}"

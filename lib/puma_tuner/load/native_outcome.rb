@@ -53,11 +53,10 @@ module PumaTuner
       def latency = @latency ||= histogram(:latency)
 
       def latencies
+        max_ns = @figures[:latency_max_ns] if latency.count.positive?
         {
           mean_ns: (@figures[:latency_sum_ns] / latency.count if latency.count.positive?),
-          p50_ns: latency.quantile_ns(0.5), p90_ns: latency.quantile_ns(0.9), p99_ns: latency.quantile_ns(0.99),
-          p999_ns: latency.quantile_ns(0.999), max_ns: (@figures[:latency_max_ns] if latency.count.positive?), latency:,
-          service: histogram(:service)
+          **Outcome.percentiles_ns(latency, max_ns), max_ns:, latency:, service: histogram(:service)
         }
       end
 

@@ -112,8 +112,23 @@ module PumaTuner
       # @param percentile [String] "p97.5"
       # @return [Integer, nil] nanoseconds; nil of one that the generator does not tell
       def percentile_ns(percentile)
-        return spread_quantile_ns(Percentile.ratio(percentile)) if latency
+        return self.class.quantile_ns(latency, Percentile.ratio(percentile), max_ns) if latency
         {"p50" => p50_ns, "p90" => p90_ns, "p99" => p99_ns}[percentile]
+      end
+
+      # @api private
+      # @param latency [Probe::Histogram]
+      # @param max_ns [Integer, nil] the longest
+      # @return [Integer, nil] nanoseconds, by the same rule wherever loads are told; nil of no latencies
+      def self.quantile_ns(latency, ratio, max_ns)
+        latency.spread_quantile_ns(ratio)&.then { |ns| [ns, max_ns].compact.min }
+      end
+
+      # @api private
+      # @return [Hash{Symbol => Integer, nil}] the fields that are percentiles
+      def self.percentiles_ns(latency, max_ns)
+        {p50_ns: 1/2r, p90_ns: 9/10r, p99_ns: 99/100r, p999_ns: 999/1000r}
+          .transform_values { |ratio| quantile_ns(latency, ratio, max_ns) }
       end
 
       # @return [Integer] responses that came while requests were sent, settling included
@@ -136,12 +151,11 @@ module PumaTuner
       # @param other [Outcome] of the same generator, which tells histograms
       def +(other)
         both = latency + other.latency
+        max_ns = [self.max_ns, other.max_ns].compact.max
         Outcome.new(
           **to_h, **summed(other), statuses: statuses.merge(other.statuses) { |_, one, two| one + two },
           latency: both, service: service + other.service, lag: lag && other.lag && lag + other.lag,
-          max_ns: [max_ns, other.max_ns].compact.max,
-          p50_ns: both.quantile_ns(0.5), p90_ns: both.quantile_ns(0.9), p99_ns: both.quantile_ns(0.99),
-          p999_ns: both.quantile_ns(0.999),
+          max_ns:, **self.class.percentiles_ns(both, max_ns),
           lag_p99_ns: [lag_p99_ns, other.lag_p99_ns].compact.max,
           unmet_count: [unmet_count, other.unmet_count].compact.max,
           first_failure: first_failure || other.first_failure, refused: refused || other.refused,
@@ -161,9 +175,11 @@ module PumaTuner
       end
 
       # Where it does little of that, the mean is of requests that waited long after the end, too, and hardly fewer come
-      # within it than are left. Then many of all are, and the last took about twice the mean. All of a server's that is
-      # slow without a queue take alike.
-      def much_later? = left_count > 0.3 * intended_count && p99_ns.to_i > 1.5 * mean_ns
+      # within it than are left. Then many of all are, the last took about twice the mean, and half of all more than it.
+      # Without a queue, all of a slow server's take alike, or a few pages take long and most far less than the mean.
+      def much_later?
+        left_count > 0.3 * intended_count && p99_ns.to_i > 1.5 * mean_ns && p50_ns.to_i > 0.75 * mean_ns
+      end
 
       def summed(other)
         sums = self.class::SUMMED.to_h do |name|
@@ -173,20 +189,6 @@ module PumaTuner
         total_ns = [self, other].sum { |one| one.mean_ns.to_i * one.counted_count }
         throughput_per_s = [self, other].sum { |one| one.throughput_per_s * one.duration_ns } / sums.fetch(:duration_ns)
         {**sums, throughput_per_s:, mean_ns: (total_ns / count if count.positive?)}
-      end
-
-      # By the middles of buckets, two loads that are 3% apart would be equal, or two that hardly differ 3% apart. So
-      # the responses of a bucket are taken to be spread over it evenly, each in the middle of its part, as
-      # Histogram#count_below takes them, too.
-      def spread_quantile_ns(ratio)
-        return if latency.count.zero?
-        rank = [(ratio * latency.count).ceil, 1].max
-        seen = latency.zero_count
-        return 0 if rank <= seen
-        bucket, count = latency.counts.find { |_, one| (seen += one) >= rank }
-        range = Probe::Histogram.range_of(bucket)
-        place = (rank - (seen - count) - 0.5) / count
-        [(range.begin + (range.end - range.begin) * place).round, max_ns].compact.min
       end
 
       def wrong_status_count = unexpected_count - wrong_body_count.to_i

@@ -17,12 +17,12 @@ module PumaTuner
         @retried_count = 0
       end
 
-      # @param packed [Array<Array(String, Array<String>)>] the same in Base64, as Native tells them
+      # @param states [Array<Array(String, Array<String>)>]
       # @param retried_count [Integer] of the set-up lines
       # @return [self]
-      def keep(packed, retried_count: @retried_count)
+      def keep(states, retried_count: @retried_count)
         @retried_count = retried_count
-        @states = packed.map { |cookies, values| [cookies.unpack1("m0"), values.map { |value| value.unpack1("m0") }] }
+        @states = states
         self
       end
     end

@@ -96,7 +96,8 @@ module PumaTuner
         collector.begin_window
         outcome, taken_ratio = beside_others(server) { traffic.send_to(server.url, duration_s:) }
         outcome.ensure_expected_responses { server.log_tail }
-        collector.end_window(load: Probe::LoadSummary.of(outcome, traffic.arrivals, taken_ratio:, remarks:))
+        collector.end_window(load: Probe::LoadSummary.of(outcome, traffic.arrivals, taken_ratio:,
+          remarks: [*remarks, *behind(outcome)]))
       end
 
       # A request takes more CPU on a core that was idle before than on one that always has work: on two virtual cores,
@@ -161,6 +162,12 @@ module PumaTuner
       def duration_s(warmup)
         least_s = @times.least_requests_count * warmup.duration_ns.fdiv(warmup.requests_count * Units::NS_PER_S)
         least_s.clamp(@times.duration_s, @times.duration_limit_s)
+      end
+
+      def behind(outcome)
+        return unless outcome.fell_behind?
+        "When the load ended, #{outcome.left_count} of #{outcome.intended_count} requests that were due had no " \
+          "response: the queue grew to the end, and a longer load would have longer latencies"
       end
 
       def unsteady(warmup) = warmup.steady ? [] : ["The app was not steady when it was measured: #{warmup.reason}"]

@@ -52,8 +52,9 @@ module PumaTuner
     # wakeup_loaded_ns: Array<Integer>, sample of how long one that computes,
     #   too, waits for a core when it wakes up and all are busy
     # meeting_ratio: how often a thread that wakes up, of a worker with several, shares a core with another worker's for
-    #   a while, though another core is idle: over how often if it came to each core alike; 0.5 where it was not
-    #   measured, as figures that GitLab published of 16 cores fit up to that; two cores of a virtual machine had 1.0
+    #   a while, though another core is idle: over how often if it came to each core alike; nil in older files, which
+    #   counts as 0.5, as figures that GitLab published of 16 cores fit up to that; two cores of a virtual machine had
+    #   1.0
     # acceptor_cpu_ns: Puma's CPU for each connection; reactor_wakeup_cpu_ns, reactor_register_cpu_ns: for each request
     #   that comes through the reactor; tail_cpu_ns: of a pool thread for each request, after the response has been sent
     # client_send_cpu_ns, client_receive_cpu_ns: CPU per request that the load
@@ -68,7 +69,7 @@ module PumaTuner
       :reactor_register_cpu_ns, :tail_cpu_ns, :client_send_cpu_ns, :client_receive_cpu_ns, :switch_idle_cpu_ns,
       :switch_busy_cpu_ns, :gvl_rule, :calibrated, :meeting_ratio, kind: :machine,
       nested: {calibrated: Calibrated},
-      added: {switch_idle_cpu_ns: 0, switch_busy_cpu_ns: 0, gvl_rule: nil, meeting_ratio: 0.5}) do
+      added: {switch_idle_cpu_ns: 0, switch_busy_cpu_ns: 0, gvl_rule: nil, meeting_ratio: nil}) do
       # @return [Integer] CPU per request of the load generator
       def client_cpu_ns = client_send_cpu_ns + client_receive_cpu_ns
 

@@ -16,7 +16,8 @@ module PumaTuner
         wakeup_idle_ns: [20 * US, 25 * US, 30 * US, 50 * US].freeze,
         wakeup_loaded_ns: [0, 45 * US, 500 * US, 1_500 * US].freeze,
         acceptor_cpu_ns: 40 * US, reactor_wakeup_cpu_ns: 20 * US, reactor_register_cpu_ns: 10 * US,
-        tail_cpu_ns: 15 * US, client_send_cpu_ns: 8 * US, client_receive_cpu_ns: 8 * US, calibrated: nil
+        tail_cpu_ns: 15 * US, client_send_cpu_ns: 8 * US, client_receive_cpu_ns: 8 * US, calibrated: nil,
+        meeting_ratio: 0.5
       )
 
       # @param observation [Probe::Observation]

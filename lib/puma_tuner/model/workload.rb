@@ -71,6 +71,14 @@ module PumaTuner
       # @return [Array<String>] what it waits for, each once
       def waited_kinds = wait_kinds.uniq - Probe::Parts::MARKERS.keys
 
+      # @api private
+      # @return [Array<String>] the same without IO that came back at once, which takes no place of what others wait for
+      def served_kinds
+        waits_ns.zip(wait_kinds).filter_map { |ns, kind|
+          kind if self.class.sleeps?(kind, ns) || !self.class::IO_KINDS.include?(kind)
+        }.uniq - Probe::Parts::MARKERS.keys
+      end
+
       # @param kind [String] of a wait
       # @param ns [Numeric] nanoseconds
       # @return [Boolean] whether it is a wait for IO long enough to fall asleep in

@@ -16,6 +16,13 @@ module PumaTuner
           "`#{line}` is not written: the server is started with #{option}, which goes before #{config}; " \
             "change it there"
         },
+        no_config: ->(option:, config:, options:, lines:) {
+          told = ["set `#{options.join(" ")}` there, in the place of what it has of these options"] if options.any?
+          unset = lines.map { |line| "`#{line}`" }.join(" and ")
+          told = [*told, "it has no option for #{unset}, which a file can set that `-C FILE` names"] if lines.any?
+          "#{config} is left as it is, as the server is started with #{option} and reads none. Its command decides: " +
+            told.join("; ")
+        },
         computed: ->(lines:, config:, path:) {
           "code in #{config} computes what #{lines.map { |line| "`#{line}`" }.join(" and ")} would set, so it goes " \
             "into #{path}, which #{config} loads last"

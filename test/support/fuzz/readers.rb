@@ -65,7 +65,9 @@ module Fuzz
         "{\"method\":\"GET\",\"path\":\"/articles/42\",\"format\":\"html\",\"status\":200,\"duration\":12.34,\"@timestamp\":\"2026-10-10T13:55:36.123Z\"}\n" * 3,
         "{\"time\":\"2026-10-10T13:55:36.123Z\",\"path\":\"/articles/42\",\"status\":200,\"target\":\"0a1b:80\",\"duration\":30251374,\"method\":\"GET\",\"resp_content_length\":2326,\"query\":\"q=a\"}\n" * 3,
         "2026-10-10T13:55:36.123456+00:00 heroku[router]: at=info method=GET path=\"/articles/42?q=a\" host=www.example.com fwd=\"192.0.2.1\" dyno=web.1 connect=1ms service=18ms status=200 bytes=9\n" * 3,
-        "{\"time_local\":\"10/Oct/2026:13:55:36 +0000\",\"msec\":1791640536.123,\"request\":\"GET /articles/42?q=a HTTP/1.1\",\"status\":\"200\",\"request_time\":0.012,\"upstream_response_time\":\"0.003, 0.007\"}\n" * 3
+        "{\"time_local\":\"10/Oct/2026:13:55:36 +0000\",\"msec\":1791640536.123,\"request\":\"GET /articles/42?q=a HTTP/1.1\",\"status\":\"200\",\"request_time\":0.012,\"upstream_response_time\":\"0.003, 0.007\"}\n" * 3,
+        "{\"level\":\"info\",\"ts\":1791640536.123,\"msg\":\"handled request\",\"request\":{\"method\":\"GET\",\"host\":\"www.example.com\",\"uri\":\"/articles/42?q=a\"},\"duration\":0.0123,\"size\":2326,\"status\":200}\n" * 3,
+        "{\"timestamp\":\"2026-10-10T13:55:36.123456Z\",\"level\":\"info\",\"duration_ms\":12.34,\"payload\":{\"method\":\"GET\",\"path\":\"/articles/42\",\"status\":200}}\n" * 3
       ].freeze)
     ].freeze
 
@@ -75,6 +77,9 @@ module Fuzz
       "I, [2026-10-10T13:55:36.153456 #17]  INFO -- : [9d6b] Completed 200 OK in 12ms (Views: 3.1ms)\n" * 2,
       *LINES_WITH_TIMES
     ].freeze
+
+    # Read by its name alone.
+    APACHE = "192.0.2.1 - - [10/Oct/2026:13:55:36 +0200] \"GET /articles/42 HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\" 0/12345\n" * 3
 
     def texts
       [
@@ -93,10 +98,8 @@ module Fuzz
         }),
         Reader.new(name: "access log", seeds: LOGS, read: method(:read_log)),
         Reader.new(name: "access log, packed", seeds: [*LOGS.map { |log| Zlib.gzip(log) }, LOGS.map { |log| Zlib.gzip(log) }.join], read: method(:read_log)),
-        Reader.new(name: "access log with times", seeds: TIMED_LOGS, read: lambda { |path|
-          log = TP::Compare::Log.new(path)
-          log.read(seen_from: log.seen_from.first, random: Random.new(1)).tally
-        }),
+        timed_log("access log with times", TIMED_LOGS),
+        timed_log("access log of Apache", [APACHE], format: "apache"),
         Reader.new(name: "arrivals", seeds: ["# times\n0.5\n1.25\n7\n", "1795000000.123\n1795000000.456\n"], read: lambda { |path|
           TP::CLI::Loads.allocate.send(:times_ns, path)
         }),
@@ -120,6 +123,13 @@ module Fuzz
         raise TP::UsageError, "it is not Ruby: see advise/patch.rb" unless file.ruby?
         edited = file.with("workers 3\nthreads 4, 4\npreload_app!\nbefore_fork { GC.compact }", "advised")
         raise "it is no Ruby any more" unless TP::Advise::PumaFile.new(edited.source).ruby?
+      })
+    end
+
+    def timed_log(name, seeds, format: nil)
+      Reader.new(name:, seeds:, read: lambda { |path|
+        log = TP::Compare::Log.new(path, format:)
+        log.read(seen_from: log.seen_from.first, random: Random.new(1)).tally
       })
     end
 

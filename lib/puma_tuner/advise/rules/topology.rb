@@ -6,8 +6,8 @@ module PumaTuner
       # Recommends workers and threads; also when the recommendation is to leave them as they are.
       #
       # Evidence: a sweep that holds today's topology. While the model is more than 15% off the throughput of a recorded
-      # setting (Predict::SelfCheck), nothing is recommended but what is the best of an open load for all that (see
-      # off_factors). Only what has a steady state is recommended, or, where nothing has one, what bears the most.
+      # setting (Predict::SelfCheck), nothing is recommended but what is better all the same (see better_for_all_that?).
+      # Only what has a steady state is recommended, or, where nothing has one, what bears the most.
       # Threshold: what is gained must be sure, and settings within 2% of each other are equal, see Choice. Effect:
       # throughput, p50 and p99, predicted over today's predicted. Cost: memory, or processes where memory is unknown;
       # database connections. Undo: today's options.
@@ -22,7 +22,7 @@ module PumaTuner
           @today = @choice.today
           evidence = Evidence.new(workload, sweep, @choice, @kept)
           return [to_bear_more(evidence) || nothing_to_recommend(evidence.statements)] unless @chosen
-          unless sweep.trusted? || best_for_all_that?
+          unless sweep.trusted? || better_for_all_that?
             return [to_measure([*evidence.doubts, *evidence.constraints].freeze)]
           end
           return [pool_first(evidence.statements)] if threads_for_a_pool?
@@ -41,27 +41,36 @@ module PumaTuner
 
         def with_more(forecasts) = @situation.sweep_under(Choice::MORE_LOAD_FACTOR, forecasts)
 
-        # An app that bears so much less than its model meets an open load as the model would meet one that is so much
-        # heavier. What is a gain with both is so whichever is right; that nothing is, is no such finding.
-        #
-        # @return [Array<Float>] simulated throughput over recorded, of the settings that are too far off: the least and
-        #   the most
-        def off_factors
-          sweep.self_check.far_off.map { |setting| 1 + setting.figure("throughput").error_ratio }.minmax.uniq
+        # Where the model is far off: in a closed loop what surely serves more than today's setting, as that ratio's
+        # interval holds the model's error, too; in an open one what is the best under other loads as well. Nothing is
+        # known of a model that came to a deadlock.
+        def better_for_all_that?
+          return false if @choice.goals? || @choice.stay? || off_factors.include?(0.0)
+          return best_under_other_loads? if @choice.open?
+          @today.steady? && @choice.sure_gain?(@chosen, @today)
         end
 
-        def best_for_all_that?
-          return false if @choice.goals? || !@choice.open? || @choice.stay?
-          return false if off_factors.include?(0.0) # in a deadlock: no load is as much heavier
+        # An app that bears so much less than its model meets an open load as the model would meet one that is so much
+        # heavier. What is a gain with both is so whichever is right; that nothing is, is no such finding.
+        def best_under_other_loads?
           off_factors.all? do |factor|
             beside = @situation.sweep_under(factor, @choice.cells) or break false
             Choice.new(beside, @constraints).forecast&.topology == @chosen.topology
           end
         end
 
+        # @return [Array<Float>] simulated throughput over recorded, of the settings that are too far off: the least and
+        #   the most
+        def off_factors
+          sweep.self_check.far_off.map { |setting| 1 + setting.figure("throughput").error_ratio }.minmax.uniq
+        end
+
         # @return [Statement, nil] why something is recommended by a model that is far off
         def for_all_that
-          say(:best_for_all_that, advised: @chosen.topology, load_ratios: off_factors) unless sweep.trusted?
+          return if sweep.trusted?
+          return say(:best_for_all_that, advised: @chosen.topology, load_ratios: off_factors) if @choice.open?
+          say(:better_for_all_that, advised: @chosen.topology, today: @sweep.today,
+            ratio: ratio(:throughput_per_s).low)
         end
 
         # The forecasts are of the app as it is: once its queries are fewer, so are the threads that it needs.

@@ -31,11 +31,11 @@ module PumaTuner
 
       private
 
-      # One of before switches were measured lacks some of what predictions rest on. One that others disturbed has some
-      # of it wrong.
+      # One of before switches, or shared cores, were measured lacks some of what predictions rest on. One that others
+      # disturbed has some of it wrong.
       def kept(store)
         store.read(Calibrate.current_key(ruby: @ruby))&.then do |machine|
-          machine if machine.calibrated.switch_costs.any? && !machine.calibrated.disturbed?
+          machine if machine.calibrated.switch_costs.any? && machine.meeting_ratio && !machine.calibrated.disturbed?
         end
       end
 

@@ -17,7 +17,7 @@ module PumaTuner
         PUMA_RB = %r{(?:\A|/)(?:puma|config/puma/[^/]+)\.rb\z}
 
         # Its line of the process that serves the app.
-        OF_PROCFILE = /^web:\s*(\S.*)$/
+        OF_PROCFILE = /^web:[ \t]*(\S.*)$/
         private_constant :PUMA_RB, :OF_PROCFILE
 
         # @return [Array<String>] of a folder, or of nothing, its config.ru
@@ -84,7 +84,10 @@ module PumaTuner
           starts = if File.extname(rackup) == ".rb"
             "bundle exec ruby #{Shellwords.escape(rackup)}"
           elsif File.basename(rackup).start_with?("Procfile")
-            File.read(rackup).scrub[OF_PROCFILE, 1]&.then { |line| Host::Masking.shell(line.strip) }
+            # A shell takes assignments before a command; a command that is started without one needs `env` for it.
+            File.read(rackup).scrub[OF_PROCFILE, 1]&.then do |line|
+              "#{"env " if line.match?(/\A\w+=/)}#{Host::Masking.shell(line.strip)}"
+            end
           end
           "#{rackup} is no rackup file, whose name ends in .ru, and Puma serves no other: give the app's folder, its " \
             "config.ru, or the command that starts it after `--`, such as `-- #{starts || "bundle exec puma"}`"

@@ -52,11 +52,15 @@ module PumaTuner
 
         # A station that nobody comes to would look like one that is no bottleneck.
         def ensure_recorded_waits(station, workload)
-          kinds = workload.endpoints.flat_map(&:demands).flat_map(&:waited_kinds).uniq
+          demands = workload.endpoints.flat_map(&:demands)
+          kinds = demands.flat_map(&:served_kinds).uniq
           return if kinds.include?(station.kind)
+          if demands.any? { |demand| demand.waited_kinds.include?(station.kind) }
+            least = " of #{Units.duration(Model::Demand::SLEPT_NS)} or more, and shorter ones wait for no server"
+          end
           raise UsageError, "--station #{station.kind}=#{station.servers_count}: " \
-            "no recorded request has a wait of that kind; there is " \
-            "#{kinds.empty? ? "no wait at all" : kinds.sort.join(", ")}"
+            "no recorded request has a wait of that kind#{least}; there is " \
+            "#{kinds.empty? ? "no #{"other " if least}wait at all" : kinds.sort.join(", ")}"
         end
       end
     end

@@ -51,6 +51,11 @@ module PumaTuner
             "#{load_ratios.map { |ratio| Units.percent(ratio) }.join(" and with ")} of this load, too: an app that " \
             "can take less than its model says meets a load as the model meets a heavier one."
         },
+        better_for_all_that: ->(advised:, today:, ratio:) {
+          "#{advised} is recommended nevertheless: even at the lower end of the wider interval it has " \
+            "#{Units.change(ratio)} requests/s over #{today}. Which of such settings is the best is less sure: " \
+            "`puma_tuner tune` measures the likeliest ones."
+        },
         none_better: ->(open:, constrained:) {
           others = constrained ? "that meets the constraints" : "predicted"
           "No other topology #{others} #{open ? "has a lower p99" : "gives more requests/s"}."

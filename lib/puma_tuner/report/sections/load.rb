@@ -67,7 +67,7 @@ module PumaTuner
         # @param histogram [Probe::Histogram, nil]
         def of(histogram)
           return unless histogram
-          QUANTILES.map { |name, ratio| histogram.quantile_ns(ratio) if name != "p99.9" || enough_for_p999? }
+          QUANTILES.map { |name, ratio| histogram.spread_quantile_ns(ratio) if name != "p99.9" || enough_for_p999? }
         end
 
         def enough_for_p999? = @outcome.counted_count >= ENOUGH_FOR_P999

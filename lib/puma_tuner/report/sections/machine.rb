@@ -55,7 +55,7 @@ module PumaTuner
             *switches,
             wakeups("waking up, idle", @machine.wakeup_idle_ns, "how late a sleeping thread gets a core"),
             wakeups("waking up, busy", @machine.wakeup_loaded_ns, "the same of one that computes, among others"),
-            ["sharing a core", Units.percent(@machine.meeting_ratio),
+            ["sharing a core", Units.percent(@machine.meeting_ratio || Model::MachineFit::TYPICAL.meeting_ratio),
               measured_meetings? ? SAMPLES.fetch(:meetings) : "typical",
               "how often threads of two workers do, over chance"],
             row("acceptor", @machine.acceptor_cpu_ns, :puma, "Puma's CPU for each new connection"),
@@ -86,9 +86,10 @@ module PumaTuner
 
         def measured_switches? = calibrated&.switch_costs&.any?
 
-        # Where one core alone can be busy there is none beside it that could be idle (Calibrate::Run).
+        # Where one core alone can be busy there is none beside it that could be idle (Calibrate::Run). Older
+        # calibrations did not measure it anywhere.
         def measured_meetings?
-          calibrated && [@machine.cores_count, @machine.quota_cores&.floor].compact.min >= 2
+          calibrated && @machine.meeting_ratio && [@machine.cores_count, @machine.quota_cores&.floor].compact.min >= 2
         end
 
         # By what each burst touches.

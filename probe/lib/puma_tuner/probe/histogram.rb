@@ -60,6 +60,24 @@ module PumaTuner
         (range.begin + range.end) / 2
       end
 
+      # By the middles of buckets, two loads that are 3% apart would be equal, or two that hardly differ 3% apart. So
+      # the durations of a bucket are taken to be spread over it evenly, each in the middle of its part, as
+      # {#count_below} takes them, too.
+      #
+      # @api private
+      # @param ratio [Numeric] 0..1
+      # @return [Integer, nil] as {#quantile_ns}, for loads that are held against each other
+      def spread_quantile_ns(ratio)
+        return if count.zero?
+        rank = (ratio * count).ceil.clamp(1, count)
+        seen = zero_count
+        return 0 if rank <= seen
+        bucket, inside_count = counts.find { |_, one| (seen += one) >= rank }
+        range = self.class.range_of(bucket)
+        place = (rank - (seen - inside_count) - 0.5) / inside_count
+        (range.begin + (range.end - range.begin) * place).round
+      end
+
       # @param ns [Integer]
       # @return [Float] how many of them are shorter, those of a bucket being spread over it evenly
       def count_below(ns)
