@@ -38,6 +38,16 @@ class ReportSummaryTest < TunerTest
     refute_match(/No setting is recommended/, told["Remarks"])
   end
 
+  test "where the model is far off, what the others showed that were measured stands beside what is recommended" do
+    verdict, other = TuningFixture.verdict(voided: false), TuningFixture.verdict(other: "2x8", other_topology: "2x8", factor: 1.9, voided: false)
+    both = verdict.with(cells: verdict.cells + other.other_cells, comparisons: verdict.comparisons + other.comparisons)
+    sweep = TuningFixture.sweep
+    trusted, untrusted = [nil, TuningFixture.self_check].map { |self_check| TuningFixture.tuning(sweep: sweep.with(self_check:), verdict: both) }
+    refute_match(/2x8/, points(trusted)["Proven"])
+    assert_match(/\Arecommended \(2x3\) is better than today .* 2x8 is better than today /, points(untrusted)["Proven"])
+    [trusted, untrusted].each { |one| assert_match(/\Arecommended is better than today/, PumaTuner::Report::Findings.title(PumaTuner::Report::Contents.of(one))) }
+  end
+
   test "the largest parts are named with what they mean" do
     assert_includes points(TuningFixture.observation)["Found"], "43.8% queue (in Puma, waiting for a pool thread), 20.0% io"
   end

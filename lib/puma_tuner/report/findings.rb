@@ -9,7 +9,8 @@ module PumaTuner
       def self.title(contents)
         others = contents.other_cells
         return if others.empty?
-        return new(contents, others.first).title if others.one?
+        main = others.one? ? others.first : contents.recommended_cell
+        return new(contents, main).title if main
         "#{others.size} variants measured against #{contents.verdict.baseline}"
       end
 

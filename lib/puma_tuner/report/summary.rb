@@ -141,7 +141,10 @@ module PumaTuner
         Unknowns.reason(@contents.unproven).lines.first.chomp.chomp(".")
       end
 
-      def shown_cells = [@contents.recommended_cell || @contents.other_cells].flatten
+      # Where the model is far off, others may be better than what is recommended.
+      def shown_cells
+        [(@contents.recommended_cell unless @contents.untrusted?) || @contents.other_cells].flatten
+      end
 
       def several? = @contents.other_cells.size > 1
 

@@ -111,7 +111,7 @@ class TopologyRuleTest < TunerTest
     assert_equal topology("2x7"), advice.topology
     assert_match(/does not reproduce the recording at 1x8/, advice.evidence.first)
     assert_equal "2x7 is recommended nevertheless: even at the lower end of the wider interval it has +44% requests/s over 1x5. " \
-                 "Which of such settings is the best is less sure: `puma_tuner tune` measures the likeliest ones.", advice.evidence.last
+                 "Which of such settings is the best is less sure, so `puma_tuner tune` measures the likeliest ones.", advice.evidence.last
   end
 
   test "settings to be measured keep to the container's limit, too" do

@@ -53,8 +53,8 @@ module PumaTuner
         },
         better_for_all_that: ->(advised:, today:, ratio:) {
           "#{advised} is recommended nevertheless: even at the lower end of the wider interval it has " \
-            "#{Units.change(ratio)} requests/s over #{today}. Which of such settings is the best is less sure: " \
-            "`puma_tuner tune` measures the likeliest ones."
+            "#{Units.change(ratio)} requests/s over #{today}. Which of such settings is the best is less sure, " \
+            "so `puma_tuner tune` measures the likeliest ones."
         },
         none_better: ->(open:, constrained:) {
           others = constrained ? "that meets the constraints" : "predicted"
