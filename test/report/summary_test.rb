@@ -2,6 +2,7 @@
 
 require "test_helper"
 require_relative "proof_fixture"
+require "support/advice_fixture"
 
 class ReportSummaryTest < TunerTest
   def points(value)
@@ -36,6 +37,14 @@ class ReportSummaryTest < TunerTest
     assert_equal "Nothing without a measurement, as the model misses what it recorded; the likeliest settings were measured beside today's.", told["Recommended"]
     assert_match(/\A2x3 is better than today/, told["Proven"])
     refute_match(/No setting is recommended/, told["Remarks"])
+  end
+
+  test "what else keeps a setting from being recommended is told as such, also where the model is far off" do
+    untrusted = TuningFixture.tuning_without_trust.with(verdict: TuningFixture.verdict(other: "2x3"))
+    list = untrusted.advice_list.with(advice: [AdviceFixture.titles.fetch(:pool_before_threads)])
+    told = points(untrusted.with(advice_list: list))
+    assert_nil told["Recommended"]
+    assert_match(/\ANo more threads before the pool of connections/, told["Remarks"])
   end
 
   test "where the model is far off, what the others showed that were measured stands beside what is recommended" do

@@ -44,8 +44,9 @@ module PumaTuner
     #
     # settings: Array<CheckedSetting>, the recording that the model was fitted to first
     SelfCheck = Document.define(:settings, nested: {settings: [CheckedSetting]}) do
-      # When the throughput is so far off, no setting is recommended that was not measured. This is a judgement: it is
-      # more than most changes of a setting bring, and several times the model's usual error.
+      # When the throughput is so far off, no setting is recommended but what is better all the same, see
+      # Advise::Rules::Topology. This is a judgement: it is more than most changes of a setting bring, and several times
+      # the model's usual error.
       const_set(:TRUSTED_RATIO, 0.15)
 
       # @return [Array<CheckedSetting>] those with a figure beyond noise

@@ -42,8 +42,13 @@ module PumaTuner
       # @return [Advise::Advice, nil] the advice that is about workers and threads
       def recommendation = advice_list&.recommendation
 
-      # @return [Boolean] whether nothing was recommended as the model misses what it was made from
+      # @return [Boolean] whether the model misses what it was made from by so much that advice can't rest on it alone
       def untrusted? = !!(sweep && advice_list) && !sweep.trusted?
+
+      # @return [Boolean] whether nothing is recommended for that, and not for a reason of its own
+      def measure_first?
+        untrusted? && recommendation.nil? && [nil, :measure_first].include?(no_recommendation&.title&.kind)
+      end
 
       # @return [Boolean] whether the recommendation is to change nothing
       def stay? = !!recommendation && recommendation.topology == today

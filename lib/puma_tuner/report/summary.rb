@@ -100,7 +100,7 @@ module PumaTuner
       end
 
       def unrecommended
-        return unless @contents.untrusted?
+        return unless @contents.measure_first?
         measured = "; the likeliest settings were measured beside today's" if @contents.other_cells.any?
         "Nothing without a measurement, as the model misses what it recorded#{measured}."
       end
@@ -159,7 +159,7 @@ module PumaTuner
 
       def remarks
         # That nothing is recommended stands above.
-        above = @contents.no_recommendation if @contents.untrusted? || @contents.headline
+        above = @contents.no_recommendation if @contents.measure_first? || @contents.headline
         others = titles(@contents.other_advice - [above, *@contents.before_topology])
         others.join(" ") if others.any?
       end

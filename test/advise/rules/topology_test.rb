@@ -82,10 +82,13 @@ class TopologyRuleTest < TunerTest
     assert_equal "Go from 1x4 to 2x2: as many requests/s, -30% p99", advice(forecast("1x4", 100), forecast("2x2", 101, p99_ms: 70)).title
   end
 
-  def missing(error_ratio)
-    figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + error_ratio)), error_ratio:, beyond_noise: true)
-    Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x8"), figures: [figure], cause: PumaTuner::Statement.of(:no_part))])
+  def checked(text, error_ratio, recorded: 100.0)
+    figure = Predict::CheckedFigure.new(metric: "throughput", recorded:, simulated: estimate(recorded * (1 + error_ratio)), error_ratio:,
+      beyond_noise: !error_ratio.zero?)
+    Predict::CheckedSetting.new(scenario: scenario(text), figures: [figure], cause: PumaTuner::Statement.of(:no_part))
   end
+
+  def missing(error_ratio) = Predict::SelfCheck.new(settings: [checked("1x8", error_ratio)])
 
   def advice_list(error_ratio, spread_ratio: 0.01)
     cells = {"1x5" => 100, "2x1" => 120, "2x3" => 190, "2x7" => 240}.map do |text, per_s|
@@ -103,6 +106,33 @@ class TopologyRuleTest < TunerTest
       assert_match(/`puma_tuner prove --topologies 1x5,2x7,2x3,2x1`.*`puma_tuner tune`/, told(list.advice.first).change)
       assert_match(/does not reproduce the recording at 1x8 with 10 connections: throughput [+-]\d+%/, told(list.advice.first).evidence.first)
     end
+  end
+
+  # As simulations of the same requests are: seed by seed, a ratio is the same.
+  def simulated(text, per_s)
+    forecast(text, per_s).then do |one|
+      one.with(samples: %i[throughput_per_s p50_ns p99_ns].to_h { |name| [name.to_s, [one.public_send(name).value] * 5] })
+    end
+  end
+
+  # With an error of 50% the interval reaches from 1/2.24 to 2.24 times the middle, with one of 70% from 1/2.86 to 2.86 times.
+  test "a gain in which all simulations agree is sure only beyond what the model is off by" do
+    predicted = sweep(simulated("1x5", 100), simulated("2x7", 240))
+    recommended = ->(error_ratio) { Advise::Advisor.new.call(workload, predicted.with(self_check: missing(error_ratio))).recommendation }
+    assert_in_delta 2.4 / 2.24, recommended[0.5].throughput_ratio.low, 0.01
+    assert_nil recommended[0.7]
+    assert_nil recommended[-0.5]
+  end
+
+  test "what was recorded to serve no more than today's is not recommended, whatever a model says that is far off" do
+    predicted = sweep(forecast("1x5", 100), forecast("2x7", 240))
+    recommended = lambda do |per_s, **assumed|
+      self_check = Predict::SelfCheck.new(settings: [checked("1x5", 0.0), checked("2x7", 240 / per_s - 1, recorded: per_s)])
+      Advise::Advisor.new.call(workload, predicted.with(self_check:, **assumed)).recommendation&.topology
+    end
+    assert_equal topology("2x7"), recommended[190.0]
+    assert_nil recommended[98.0]
+    assert_equal topology("2x7"), recommended[98.0, what_if: ["cores=16"]]
   end
 
   # Its interval holds what the model is off by, as 2.4 is over 1 by far more than that.

@@ -42,12 +42,23 @@ module PumaTuner
         def with_more(forecasts) = @situation.sweep_under(Choice::MORE_LOAD_FACTOR, forecasts)
 
         # Where the model is far off: in a closed loop what surely serves more than today's setting, as that ratio's
-        # interval holds the model's error, too; in an open one what is the best under other loads as well. Nothing is
-        # known of a model that came to a deadlock.
+        # interval holds the model's error, too, unless the recordings say otherwise; in an open one what is the best
+        # under other loads as well. Nothing is known of a model that came to a deadlock.
         def better_for_all_that?
           return false if @choice.goals? || @choice.stay? || off_factors.include?(0.0)
           return best_under_other_loads? if @choice.open?
-          @today.steady? && @choice.sure_gain?(@chosen, @today)
+          @today.steady? && @choice.sure_gain?(@chosen, @today) && !recorded_otherwise?
+        end
+
+        # The intervals hold the mean error of all that is off, so that of many recordings the one which is off by most
+        # widens them by far less than that. Of an app that is supposed to be another one, recordings say nothing.
+        #
+        # @return [Boolean] whether both settings were recorded, and the chosen one served no more than today's
+        def recorded_otherwise?
+          recorded = [@chosen, @today].filter_map do |cell|
+            sweep.self_check.settings.find { |one| one.scenario == cell.scenario }&.figure("throughput")&.recorded
+          end
+          sweep.what_if.empty? && recorded.size == 2 && recorded.first <= recorded.last
         end
 
         # An app that bears so much less than its model meets an open load as the model would meet one that is so much
