@@ -199,7 +199,9 @@ class CiRecipeTest < TunerTest
     last, _, second = git(project, "rev-list", "HEAD").lines(chomp: true)
     done = run_suite(project) do |journal|
       journal.add(said("share", 1, 1.95).with(commit: last).fields)
-      [last, second].each { |commit| [said("regression", 1, 1.05), said("harmless", 0)].each { |one| journal.add(one.with(commit:).fields) } }
+      [last, second].product([said("regression", 1, 1.05), said("harmless", 0)]) do |commit, one|
+        journal.add(one.with(commit:).fields)
+      end
     end
     assert_equal %i[met met], done.outcomes
     assert_match(/^Made with commit `4ffeb6d` on /, done.to_s)

@@ -87,7 +87,8 @@ class CliTest < TunerTest
 
   test "measure says so where the queue of an open loop grew to its end" do
     ServedApp.open(rackup: "lock = Mutex.new\nrun ->(_) { lock.synchronize { sleep(0.05) }; [200, {}, [\"fine\"]] }\n") do |app|
-      result = puma_tuner("measure", "--load", "--settings", "none", "--rate", "60", "--arrivals", "even", "--warmup", "0.3", "--duration", "1", "config.ru", folder: app.folder)
+      result = puma_tuner("measure", "--load", "--settings", "none", "--rate", "60", "--arrivals", "even", "--warmup", "0.3",
+        "--duration", "1", "config.ru", folder: app.folder)
       assert_done result
       assert_match(/\d+ of \d+ requests that were due had no response: the queue grew to the end, and a longer load/, result.out.gsub(/\s+/, " "))
     end

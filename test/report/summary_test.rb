@@ -48,13 +48,17 @@ class ReportSummaryTest < TunerTest
   end
 
   test "where the model is far off, what the others showed that were measured stands beside what is recommended" do
-    verdict, other = TuningFixture.verdict(voided: false), TuningFixture.verdict(other: "2x8", other_topology: "2x8", factor: 1.9, voided: false)
+    verdict = TuningFixture.verdict(voided: false)
+    other = TuningFixture.verdict(other: "2x8", other_topology: "2x8", factor: 1.9, voided: false)
     both = verdict.with(cells: verdict.cells + other.other_cells, comparisons: verdict.comparisons + other.comparisons)
-    sweep = TuningFixture.sweep
-    trusted, untrusted = [nil, TuningFixture.self_check].map { |self_check| TuningFixture.tuning(sweep: sweep.with(self_check:), verdict: both) }
+    trusted, untrusted = [nil, TuningFixture.self_check].map do |self_check|
+      TuningFixture.tuning(sweep: TuningFixture.sweep.with(self_check:), verdict: both)
+    end
     refute_match(/2x8/, points(trusted)["Proven"])
     assert_match(/\Arecommended \(2x3\) is better than today .* 2x8 is better than today /, points(untrusted)["Proven"])
-    [trusted, untrusted].each { |one| assert_match(/\Arecommended is better than today/, PumaTuner::Report::Findings.title(PumaTuner::Report::Contents.of(one))) }
+    [trusted, untrusted].each do |one|
+      assert_match(/\Arecommended is better than today/, PumaTuner::Report::Findings.title(PumaTuner::Report::Contents.of(one)))
+    end
   end
 
   test "the largest parts are named with what they mean" do

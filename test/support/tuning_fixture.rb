@@ -262,7 +262,8 @@ module TuningFixture
     Predict::SelfCheck.new(settings: [[well, nil], [off, cause]].zip(scenarios).map { |(figures, told), scenario| Predict::CheckedSetting.new(scenario:, figures:, cause: told) })
   end
 
-  # @return [PumaTuner::Tuning] whose model misses a recording by so much that its intervals are too wide for any sure gain, and nothing is recommended
+  # @return [PumaTuner::Tuning] whose model misses a recording by so much that its intervals are too wide for any sure gain, and nothing is
+  #   recommended
   def tuning_without_trust
     forecasts = sweep.forecasts.map { |one| one.with(throughput_per_s: estimate(one.throughput_per_s.value, 0.5)) }
     predicted = sweep.with(self_check:, forecasts:)

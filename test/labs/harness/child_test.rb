@@ -41,7 +41,8 @@ class LabChildTest < TunerTest
     random = Random.new(1)
     in_folder("sleep 60") do |folder|
       command = Host::Command.new(words: [RbConfig.ruby, "--disable-gems"], directory: folder, environment: {})
-      # Loads all that a call needs. As the first test of a seed it would interrupt `require "json"` instead, which begins anew each time, with warnings.
+      # This loads all that a call needs. Where this test is a seed's first, `require "json"` would be interrupted instead, which begins
+      # anew each time, with warnings.
       assert_raises(MeasurementFailed) { Lab::Child.call(command, File.join(folder, "program.rb"), limit_s: 0) }
       300.times do
         calling = Thread.new { Lab::Child.call(command, File.join(folder, "program.rb")) }.tap { |thread| thread.report_on_exception = false }
