@@ -2,23 +2,38 @@
 
 require "test_helper"
 require "support/builders"
+require "support/trials"
 require "support/tuning_fixture"
+require "stringio"
+require "tmpdir"
 
-# What a tuning puts into its proof; the whole arrow is in integration/tune_test.rb.
-class TunerVariantsTest < TunerTest
+# Forecasts by a model that misses what it was made from.
+module ForecastsThatMiss
   include Builders
 
-  def variants(error_ratio:, checked: [], spread_ratio: 0.01)
+  # @param error_ratio [Float] by which it misses the throughput that was recorded at 1x5
+  # @return [Predict::Sweep] in which 2x7 serves the most
+  def predicted(error_ratio:, spread_ratio: 0.01)
     figure = Predict::CheckedFigure.new(metric: "throughput", recorded: 100.0, simulated: estimate(100.0 * (1 + error_ratio)), error_ratio:, beyond_noise: true)
     check = Predict::SelfCheck.new(settings: [Predict::CheckedSetting.new(scenario: scenario("1x5"), figures: [figure], cause: PumaTuner::Statement.of(:no_part))])
     cells = {"1x5" => 100, "2x1" => 120, "2x3" => 190, "2x7" => 240}.map do |text, per_s|
       forecast(text, per_s).with(throughput_per_s: estimate(per_s, spread_ratio))
     end
-    predicted = sweep(*cells).with(self_check: check)
+    sweep(*cells).with(self_check: check)
+  end
+end
+
+# What a tuning puts into its proof; the whole arrow is in integration/tune_test.rb.
+class TunerVariantsTest < TunerTest
+  include ForecastsThatMiss
+
+  def variants(checked: [], **)
+    sweep = predicted(**)
     nothing = Tuner::Plan.members.to_h { |member| [member, nil] }
     plan = Tuner::Plan.new(**nothing, constraints: Advise::Constraints.new, checked_topologies: checked.map { |text| topology(text) })
-    advice_list = Advise::Advisor.new(plan.constraints).call(workload, predicted)
-    Tuner.new(plan, progress: nil).send(:variants_of, predicted, advice_list).map { |variant| [variant.name, variant.factors.fetch("topology")] }
+    advice_list = Advise::Advisor.new(plan.constraints).call(workload, sweep)
+    variants = Tuner.new(plan, progress: nil).send(:variants_of, sweep, advice_list)
+    variants.map { |variant| [variant.name, variant.factors.fetch("topology")] }
   end
 
   # @return [Tuner]
@@ -69,6 +84,105 @@ class TunerVariantsTest < TunerTest
 
   test "where something is recommended for all that, the likeliest others are measured beside it" do
     assert_equal [%w[today 1x5], %w[recommended 2x7], %w[2x3 2x3], %w[2x1 2x1]], variants(error_ratio: 0.3)
+  end
+end
+
+# What a tuning recommends after its proof, in which other settings stood beside the recommended one.
+class TunerByProofTest < TunerTest
+  include ForecastsThatMiss
+
+  # @param speeds [Hash{String => Numeric}] measured, by topology, times today's; others are as fast as today's
+  # @param error_ratio [Float] of the model; with 0.3 and a small spread it recommends 2x7, and proves 2x3 and 2x1, too
+  # @return [Array(Tuning, String)] after the proof, and what the command says last
+  def proven(speeds, error_ratio: 0.3, spread_ratio: 0.01, checked: [], primary: "throughput", goals: [])
+    Dir.mktmpdir do |folder|
+      nothing = Tuner::Plan.members.to_h { |member| [member, nil] }
+      track_record = Predict::TrackRecord.new(File.join(folder, "forecasts.json"))
+      tuner = Tuner.new(Tuner::Plan.new(**nothing, track_record:, checked_topologies: checked.map { |text| topology(text) }), progress: nil)
+      sweep = predicted(error_ratio:, spread_ratio:)
+      advice_list = Advise::Advisor.new(Advise::Constraints.new(goals:)).call(workload, sweep)
+      before = Tuning.new(command: "", recorded_at: "", observation:, machine:, workload:, sweep:, advice_list:, verdict: nil)
+      variants = tuner.send(:variants_of, sweep, advice_list)
+      tuning = tuner.send(:proven, before, verdict(variants, primary) { |variant| speeds.fetch(variant.topology.to_s, 1.0) })
+      [tuning, last_words(tuning)]
+    end
+  end
+
+  # @return [Prove::Verdict] of eight rounds, in which each variant is within a percent of its speed
+  def verdict(variants, primary)
+    facts = lambda do |variant, round|
+      speed = yield(variant) * (1 + 0.005 * ((round + variant.name.size) % 3 - 1))
+      {values: {"throughput" => 100.0 * speed, "p50" => 1e7 / speed, "p99" => 2e7 / speed}}
+    end
+    looks = Prove::Looks.fixed(8)
+    trials = Prove::Rounds.new(variants:, looks:, trial_runner: Trials::FakeRunner.new(facts:), random: Random.new(1)).call
+    Prove::Judge.new(variants:, trials:, primary:, looks:).call(noise: [], load: nil, seed: 1, machine: nil,
+      started_at: "2026-01-01T00:00:00Z", command: "puma_tuner tune", stopped_because: nil, expectations: [])
+  end
+
+  def last_words(tuning)
+    err = StringIO.new
+    CLI::Commands::Tune.new(out: StringIO.new, err:).send(:tell_next, tuning, "recorded.json", {})
+    err.string
+  end
+
+  def headline(...) = Report::Contents.of(proven(...).first).headline
+
+  test "what the rounds showed to be better than the recommended setting is headline and advice, and what is to be set" do
+    tuning, last = proven({"2x7" => 1.3, "2x3" => 1.4, "2x1" => 1.8})
+    assert_match(/\AGo from 1x5 to 2x1: 1\.\d+x .* requests\/s, measured\z/, Report::Contents.of(tuning).headline)
+    advice = tuning.advice_list.recommendation
+    assert_equal [topology("2x1"), "workers 2\nthreads 1, 1"], [advice.topology, advice.lines["config/puma.rb"]]
+    assert_equal "puma_tuner: to set for 2x1, which the proof showed to be better:\n" \
+                 "  config/puma.rb:\n    workers 2\n    threads 1, 1\n", last
+  end
+
+  test "so it is by p99, of which less is better; not by the p50 of a load that has too few requests for that" do
+    assert_match(/\AGo from 1x5 to 2x1: 0\.5\d+x .* p99, measured\z/, headline({"2x7" => 1.3, "2x1" => 1.8}, primary: "p99"))
+    assert_match(/\AGo from 1x5 to 2x7: 0\.5\d+x /, headline({"2x7" => 1.8, "2x1" => 1.3}, primary: "p99"))
+    assert_match(/\AGo from 1x5 to 2x7: 0\.7\d+x /, headline({"2x7" => 1.3, "2x1" => 1.8}, primary: "p50"))
+  end
+
+  # With 1.018 times the speed an interval lies from 1.008 to 1.023.
+  test "the recommended setting stays where none is told apart from it, or is better by less than counts" do
+    [1.51, 1.5 * 1.018].each do |speed|
+      tuning, last = proven({"2x7" => 1.5, "2x1" => speed})
+      assert_match(/\AGo from 1x5 to 2x7: 1\./, Report::Contents.of(tuning).headline)
+      assert_match(/`puma_tuner advise recorded\.json --diff` shows/, last)
+    end
+    assert_match(/\AGo from 1x5 to 2x1: 1\./, headline({"2x7" => 1.5, "2x1" => 1.5 * 1.04}))
+  end
+
+  test "of settings that are as good the one with the fewest slots is taken, and of others the best" do
+    assert_match(/\AGo from 1x5 to 2x1: /, headline({"2x7" => 1.3, "2x3" => 1.8, "2x1" => 1.79}))
+    assert_match(/\AGo from 1x5 to 2x3: /, headline({"2x7" => 1.3, "2x3" => 1.8, "2x1" => 1.7}))
+  end
+
+  test "what was shown to be better takes the place of what was not, or made the app worse; that alone is not told to be set" do
+    [1.0, 0.7].each do |speed|
+      tuning, last = proven({"2x7" => speed, "2x1" => 1.4})
+      assert_match(/\AGo from 1x5 to 2x1: 1\./, Report::Contents.of(tuning).headline)
+      assert_match(/but did not show that of 2x7/, told(tuning.advice_list.recommendation).evidence.first)
+      assert_match(/to set for 2x1/, last)
+    end
+    tuning, last = proven({"2x7" => 0.7})
+    assert_match(/measured to be worse: Go from 1x5 to 2x7/, Report::Contents.of(tuning).headline)
+    assert_empty last
+  end
+
+  test "where nothing was recommended, what is better than today's setting is; nothing is where none is" do
+    unsure = {spread_ratio: 0.5}
+    assert_match(/\AGo from 1x5 to 2x1: 1\./, headline({"2x7" => 0.8, "2x1" => 1.5}, **unsure))
+    tuning, last = proven({"2x7" => 0.8}, **unsure)
+    assert_equal [nil, ""], [tuning.advice_list.recommendation, last]
+  end
+
+  test "of a model that can be trusted the same holds for settings that were asked for, also where it keeps today's" do
+    trusted = {error_ratio: 0.1, checked: ["2x3"]}
+    assert_match(/\AGo from 1x5 to 2x3: 1\./, headline({"2x7" => 1.3, "2x3" => 1.8}, **trusted))
+    assert_match(/\AGo from 1x5 to 2x3: 1\./, headline({"2x3" => 1.8}, **trusted, spread_ratio: 0.5))
+    assert_equal "Stay with 1x5", headline({}, **trusted, spread_ratio: 0.5)
+    assert_equal "Stay with 1x5", headline({"2x3" => 1.8}, **trusted, goals: [Goal.read("99% < 1s")])
   end
 end
 

@@ -189,7 +189,59 @@ module PumaTuner
     def proven(tuning, verdict)
       return tuning.with(unproven: Unknown.of(:proof, :interrupted)) unless verdict
       remember(verdict, tuning.sweep, tuning.observation, tuning.machine, tuning.advice_list.recommendation)
-      tuning.with(verdict:, unproven: nil)
+      tuning.with(verdict:, advice_list: by_proof(tuning, verdict), unproven: nil)
+    end
+
+    # Settings are chosen by these; where an open loop has too few requests for a p99, a p50 says nothing of it.
+    CHOSEN_BY = %w[throughput p99].freeze
+    private_constant :CHOSEN_BY
+
+    # @return [Advise::AdviceList] with what the rounds showed to be better in the place of what was recommended
+    def by_proof(tuning, verdict)
+      list = tuning.advice_list
+      former = list.advice.find { |advice| advice.rule == "topology" }
+      better = CHOSEN_BY.include?(verdict.primary) ? better_topologies(verdict, tuning.sweep.today) : []
+      return list if former.nil? || better.empty?
+      situation = Advise::Situation.new(tuning.workload, tuning.sweep, constraints: list.constraints,
+        observation: tuning.observation)
+      advice = Advise::Rules::Topology.new(situation).by_proof(better,
+        former: verdict.cells.find { |cell| cell.variant == "recommended" }&.topology,
+        former_better: !gain(verdict, "recommended").nil?) or return list
+      list.with(advice: list.advice.map { |one| one.equal?(former) ? advice : one }.freeze)
+    end
+
+    # Of settings that are as good as the best, that with the fewest slots comes first, as among forecasts.
+    #
+    # @return [Array<Topology>] what the rounds showed to be better than today's and, where that is better itself, than
+    #   the recommended one
+    def better_topologies(verdict, today)
+      others = verdict.other_cells.reject { |cell| cell.variant == "recommended" || cell.topology == today }
+      gains = others.select { |cell| surpasses?(verdict, cell.variant) }
+        .to_h { |cell| [cell.topology, gain(verdict, cell.variant)] }.compact
+      gains.keys.sort_by do |topology|
+        as_good = gains[topology] * (1 + verdict.equivalent_ratio) >= gains.values.max
+        [*(as_good ? [0, topology.slots_count] : [1]), -gains[topology]]
+      end
+    end
+
+    # @return [Float, nil] by what factor a variant is better than today's by the middle; nil where that was not shown
+    def gain(verdict, variant)
+      comparison = verdict.comparison(variant, verdict.primary)
+      [comparison.ratio.value, 1 / comparison.ratio.value].max if comparison&.outcome == :better
+    end
+
+    # What takes the place of a recommended setting that is better than today's must be better than both. It is held
+    # against both at the level that all variants share (Bonferroni), so that any of them takes it by mistake no more
+    # often than 5 times in 100. What is surely better, but within what counts as equal, does not.
+    #
+    # @return [Boolean] whether a variant is better than the recommended one, or that was not shown to be better itself
+    def surpasses?(verdict, variant)
+      return true unless gain(verdict, "recommended")
+      ratio = verdict.ratio(verdict.primary, of: variant, over: "recommended", level_ratio: verdict.level_ratio) or
+        return false
+      more_is_better = verdict.metrics.find { |metric| metric.name == verdict.primary }.more_is_better
+      Prove::Outcome.of(ratio, more_is_better:, equivalent_ratio: verdict.equivalent_ratio) == :better &&
+        (ratio.value - 1).abs > verdict.equivalent_ratio
     end
 
     # Few metrics besides the primary one, as each makes it harder for the others to be shown.

@@ -41,6 +41,11 @@ class AdviceWordsTest < TunerTest
     assert_equal "more cores", words(:more_cores)
   end
 
+  test "a gain that is sure is never told as none" do
+    least = ->(ratio) { words(:better_for_all_that, advised: "2x7", today: "1x5", ratio:)[/ it has (.*?)\. /, 1] }
+    assert_equal ["no fewer requests/s than 1x5", "+1% requests/s over 1x5"], [1.004, 1.006].map(&least)
+  end
+
   test "a limit is named, whoever set it" do
     limits = {max_memory_bytes: 512 << 20, memory_limited_by: "container"}.transform_keys(&:to_s)
     assert_equal "Stay with 1x5: nothing predicted meets the container's memory limit of 512 MiB", words(:stay_unmet, today: "1x5", constraints: limits)

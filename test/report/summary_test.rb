@@ -61,6 +61,19 @@ class ReportSummaryTest < TunerTest
     end
   end
 
+  test "what a proof showed to be better than what was recommended is the headline in every format, and the recommendation" do
+    settings = {today: "1x5", advised: "2x8"}
+    said = {title: TuningFixture.say(:go_by_proof, **settings), change: TuningFixture.say(:puma_options, topology: "2x8"),
+            evidence: [TuningFixture.say(:by_proof, **settings, former: "2x3", former_better: true)]}
+    list = TuningFixture.advice_list.with(advice: [TuningFixture.go.with(**said, topology: TuningFixture.topology("2x8"))])
+    verdict = TuningFixture.verdict(other: "2x8", other_topology: "2x8", factor: 1.9)
+    tuning = TuningFixture.tuning(advice_list: list, verdict:)
+    assert_equal "2x8 (2 workers with 8 threads each) instead of 1x5: puma -w 2 -t 8:8. The proof showed 2x8 to be better than 1x5 " \
+                 "and than 2x3, which was recommended before: what was measured goes before forecasts.", points(tuning)["Recommended"]
+    pages = %i[text markdown html].map { |format| PumaTuner::Report.render(tuning, format:) }
+    pages.each { |page| assert_includes page, "Go from 1x5 to 2x8: 1.90x" }
+  end
+
   test "the largest parts are named with what they mean" do
     assert_includes points(TuningFixture.observation)["Found"], "43.8% queue (in Puma, waiting for a pool thread), 20.0% io"
   end

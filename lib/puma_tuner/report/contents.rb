@@ -42,6 +42,9 @@ module PumaTuner
       # @return [Advise::Advice, nil] the advice that is about workers and threads
       def recommendation = advice_list&.recommendation
 
+      # @return [Statement, nil] that the proof showed it to be better; nil of what forecasts recommend
+      def by_proof = recommendation&.evidence&.find { |statement| statement.kind == :by_proof }
+
       # @return [Boolean] whether the model misses what it was made from by so much that advice can't rest on it alone
       def untrusted? = !!(sweep && advice_list) && !sweep.trusted?
 

@@ -96,7 +96,8 @@ module PumaTuner
         advice = @contents.recommendation or return unrecommended
         return "Stay with #{advice.topology} (#{Figures.topology(advice.topology)})." if @contents.stay?
         from = " instead of #{@contents.today}" if @contents.today
-        "#{advice.topology} (#{Figures.topology(advice.topology)})#{from}: #{AdviceWords.words(advice.change)}."
+        told = "#{advice.topology} (#{Figures.topology(advice.topology)})#{from}: #{AdviceWords.words(advice.change)}."
+        [told, *AdviceWords.words(@contents.by_proof)].join(" ")
       end
 
       def unrecommended

@@ -144,6 +144,41 @@ class TopologyRuleTest < TunerTest
                  "Which of such settings is the best is less sure, so `puma_tuner tune` measures the likeliest ones.", advice.evidence.last
   end
 
+  # @return [PumaTuner::Advise::Advice, nil] of these topologies, which a proof showed to be better
+  def by_proof(topologies, forecasts = {"1x5" => 100, "2x1" => 120, "2x7" => 240}, former: "2x7", former_better: true, constraints: {},
+    **facts)
+    predicted = sweep(*forecasts.map { |text, per_s| forecast(text, per_s, **facts) }).with(self_check: missing(0.3))
+    situation = Advise::Situation.new(workload, predicted, constraints: Advise::Constraints.new(**constraints))
+    topologies = topologies.map { |text| topology(text) }
+    told(Advise::Rules::Topology.new(situation).by_proof(topologies, former:, former_better:))
+  end
+
+  test "what a proof showed to be better comes with its own lines, effect and cost, and with what the model is off by" do
+    advice = by_proof(%w[2x1])
+    assert_equal "Go from 1x5 to 2x1, which the proof showed to be better", advice.title
+    assert_equal ["puma -w 2 -t 1:1", "puma -w 0 -t 5:5"], [advice.change, advice.undo]
+    assert_equal [topology("2x1"), {"topology" => "2x1"}], [advice.topology, advice.factors]
+    assert_equal({"config/puma.rb" => "workers 2\nthreads 1, 1"}, advice.lines)
+    assert_match(/room for 2 database connections, today 5/, advice.cost)
+    assert_in_delta 1.2, advice.throughput_ratio.value, 0.01
+    assert_match(/does not reproduce the recording at 1x8/, advice.evidence[1])
+  end
+
+  test "what the proof said of the setting that was recommended before stands beside it" do
+    told = [{}, {former_better: false}, {former: nil, former_better: false}].map { |former| by_proof(%w[2x1], **former).evidence.first }
+    assert_equal [" and than 2x7, which was recommended before", ", but did not show that of 2x7, which was recommended before", ""],
+      told.map { |text| text[/\AThe proof showed 2x1 to be better than 1x5(.*): what was measured goes before forecasts\.\z/, 1] }
+  end
+
+  test "a proof recommends nothing beyond a limit, nor fewer slots where clients are too few for today's; with goals nothing at all" do
+    assert_equal topology("2x1"), by_proof(%w[2x7 2x1], constraints: {db_connections_count: 5}).topology
+    assert_nil by_proof(%w[2x7], constraints: {db_connections_count: 5})
+    assert_nil by_proof(%w[2x7], constraints: {goals: [Goal.read("99% < 1s")]})
+    few = {"16x3" => 1_000, "7x3" => 1_000, "8x6" => 1_000}
+    assert_nil by_proof(%w[7x3], few, bottleneck: "clients")
+    assert_equal topology("8x6"), by_proof(%w[7x3 8x6], few, bottleneck: "clients").topology
+  end
+
   test "settings to be measured keep to the container's limit, too" do
     cells = [forecast("1x5", 100, memory_bytes: 100 << 20), forecast("2x3", 101, memory_bytes: 300 << 20), forecast("4x3", 240, memory_bytes: 600 << 20)]
     advice = told(Advise::Advisor.new(Advise::Constraints.new(**LIMITED)).call(workload, sweep(*cells).with(self_check: missing(0.3))).advice.first)

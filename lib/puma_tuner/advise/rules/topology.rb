@@ -7,7 +7,8 @@ module PumaTuner
       #
       # Evidence: a sweep that holds today's topology. While the model is more than 15% off the throughput of a recorded
       # setting (Predict::SelfCheck), nothing is recommended but what is better all the same (see better_for_all_that?).
-      # Only what has a steady state is recommended, or, where nothing has one, what bears the most.
+      # Only what has a steady state is recommended, or, where nothing has one, what bears the most. What a proof shows
+      # goes before forecasts, see by_proof.
       # Threshold: what is gained must be sure, and settings within 2% of each other are equal, see Choice. Effect:
       # throughput, p50 and p99, predicted over today's predicted. Cost: memory, or processes where memory is unknown;
       # database connections. Undo: today's options.
@@ -15,11 +16,7 @@ module PumaTuner
         PRIORITY = 100
 
         def call
-          @sweep = sweep
-          @choice = Choice.new(sweep, @constraints, with_more: method(:with_more))
-          @kept = @choice.constraints
-          @chosen = @choice.forecast
-          @today = @choice.today
+          choose
           evidence = Evidence.new(workload, sweep, @choice, @kept)
           return [to_bear_more(evidence) || nothing_to_recommend(evidence.statements)] unless @chosen
           unless sweep.trusted? || better_for_all_that?
@@ -30,7 +27,42 @@ module PumaTuner
             throughput_ratio: ratio(:throughput_per_s))]
         end
 
+        # @param topologies [Array<Topology>] that a proof showed to be better than today's, in the order of preference
+        # @param former [Topology, nil] what was recommended before
+        # @param former_better [Boolean] whether the proof showed that to be better than today's, too, and these to be
+        #   better than it
+        # @return [Advice, nil] of the first that may be recommended; nil where none may be, or with goals: the cheapest
+        #   setting that meets them is wanted then, and a proof does not rank by that
+        def by_proof(topologies, former:, former_better:)
+          return if @constraints.goals.any?
+          choose
+          @chosen = topologies.filter_map { |topology| permitted(topology) }.first or return
+          evidence = Evidence.new(workload, sweep, @choice, @kept)
+          settings = {today: @sweep.today, advised: @chosen.topology}
+          go(title: say(:go_by_proof, **settings), throughput_ratio: ratio(:throughput_per_s),
+            evidence: [say(:by_proof, **settings, former:, former_better:), *evidence.doubts, *evidence.constraints])
+        end
+
         private
+
+        def choose
+          @sweep = sweep
+          @choice = Choice.new(sweep, @constraints, with_more: method(:with_more))
+          @kept = @choice.constraints
+          @chosen = @choice.forecast
+          @today = @choice.today
+        end
+
+        # Where clients are too few for today's slots, nothing is known of what these are for.
+        #
+        # @return [Predict::Forecast, nil] nil of what is not within the limits
+        def permitted(topology)
+          cell = @choice.allowed.find { |one| one.topology == topology } or return
+          cell unless @choice.too_few_clients? && topology.slots_count < @today.topology.slots_count
+        end
+
+        # @return [Boolean] whether nothing is to be changed
+        def stay? = @chosen.topology == @sweep.today
 
         def go(title:, evidence:, throughput_ratio:)
           evidence = [*queries_before, *evidence, *too_few_places, *without_hooks].freeze
@@ -132,7 +164,7 @@ module PumaTuner
         #
         # @return [Probe::LockObservation, nil] the smallest of Active Record's pools, where it has fewer places
         def small_pool
-          return if @choice.stay?
+          return if stay?
           pool = pools.select { |one| of_active_record?(one) && one.size }.min_by(&:size)
           pool if pool && pool.size < places_for(@chosen.topology)
         end
@@ -153,7 +185,7 @@ module PumaTuner
 
         # Active Record gives up waiting for a connection after 5 s, and the request fails.
         def unseen_pool?
-          observation && observation.locks.nil? && !@situation.gem("activerecord").nil? && !@choice.stay? &&
+          observation && observation.locks.nil? && !@situation.gem("activerecord").nil? && !stay? &&
             @chosen.topology.threads_count > @today.topology.threads_count
         end
 
@@ -199,14 +231,14 @@ module PumaTuner
 
         def ratio(metric)
           return unless @today.steady?
-          return @chosen.public_send(metric).with(value: 1.0, low: 1.0, high: 1.0) if @choice.stay?
+          return @chosen.public_send(metric).with(value: 1.0, low: 1.0, high: 1.0) if stay?
           @choice.ratio(@chosen, @today, metric)
         end
 
         def options(forecast) = say(:puma_options, topology: forecast.topology)
 
         def cost
-          return say(:nothing) if @choice.stay?
+          return say(:nothing) if stay?
           memory = [@chosen, @today].map(&:memory_bytes)
           say(:slots, slots_counts: slots(:slots_count), workers_counts: slots(:workers_count),
             memory_bytes: (memory unless memory.include?(nil)))

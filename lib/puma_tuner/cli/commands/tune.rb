@@ -71,11 +71,20 @@ module PumaTuner
 
       def tell_next(tuning, recording, options)
         list = tuning.advice_list
+        return tell_lines(list.recommendation) if Report::Contents.of(tuning).by_proof
         return if recording.nil? || refuted?(tuning)
         return if Chosen.of(list, nil).all? { |advice| advice.topology == list.today }
         flags = OF_ADVICE.filter_map { |name| given([name], options) }
         err.puts("puma_tuner: `puma_tuner advise #{Shellwords.escape(recording)} --diff` shows the advice as changes " \
           "to the app's files, and --write writes them#{"; give the same #{flags.join(", ")} there" if flags.any?}")
+      end
+
+      # `advise` goes by the recording, and would write what forecasts recommend.
+      def tell_lines(advice)
+        err.puts("puma_tuner: to set for #{advice.topology}, which the proof showed to be better:")
+        advice.lines.each do |place, text|
+          err.puts("  #{place}:", *text.lines(chomp: true).map { |line| "    #{line}" })
+        end
       end
 
       # @return [Boolean] whether what is recommended made the app worse, or did not serve

@@ -24,6 +24,7 @@ module PumaTuner
             "predicted bears #{AdviceWords.load(arrivals)}, which takes " \
             "#{Units.counted(machines_count, "such machine")}"
         },
+        go_by_proof: ->(today:, advised:) { "Go from #{today} to #{advised}, which the proof showed to be better" },
         no_topology: ->(constraints:, arrivals:) {
           "No topology predicted #{"meets #{AdviceWords.limits(constraints)} and " if constraints}has a " \
             "steady state with #{AdviceWords.load(arrivals)}"
@@ -52,9 +53,16 @@ module PumaTuner
             "can take less than its model says meets a load as the model meets a heavier one."
         },
         better_for_all_that: ->(advised:, today:, ratio:) {
-          "#{advised} is recommended nevertheless: even at the lower end of the wider interval it has " \
-            "#{Units.change(ratio)} requests/s over #{today}. Which of such settings is the best is less sure, " \
-            "so `puma_tuner tune` measures the likeliest ones."
+          # That is above 1, and may round to no change.
+          least = (ratio.round(2) > 1) ? "#{Units.change(ratio)} requests/s over" : "no fewer requests/s than"
+          "#{advised} is recommended nevertheless: even at the lower end of the wider interval it has #{least} " \
+            "#{today}. Which of such settings is the best is less sure, so `puma_tuner tune` measures the likeliest " \
+            "ones."
+        },
+        by_proof: ->(today:, advised:, former:, former_better:) {
+          told = former_better ? " and than" : ", but did not show that of"
+          "The proof showed #{advised} to be better than #{today}" \
+            "#{"#{told} #{former}, which was recommended before" if former}: what was measured goes before forecasts."
         },
         none_better: ->(open:, constrained:) {
           others = constrained ? "that meets the constraints" : "predicted"
