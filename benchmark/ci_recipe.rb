@@ -20,6 +20,9 @@ module CiRecipe
   # At most so often a regression of just the margin is passed, whatever the noise: the lower half of what the looks share among them.
   PASSING_RATIO = PumaTuner::Prove::Looks::ERROR_RATIO / 2
 
+  # As the guide has it: as many as the app's server has threads, so that nothing queues.
+  WORDS = %w[--connections 5].freeze
+
   # To learn which share of a request's CPU the app's steps take, they are made once more; in as many rounds as the recipe
   # ever takes, since all that is planted rests on it.
   SHARE = "share"
@@ -75,7 +78,7 @@ module CiRecipe
       Dir.mktmpdir("puma_tuner-ci") do |folder|
         history = History.new(File.join(File.realpath(folder), "history"), count: @options.count, project: @project,
           commit: @journal.run.fetch("history_end"))
-        proofs = Proofs.new(history.folder, path: History::PATH, variables: @options.variables, code: @code,
+        proofs = Proofs.new(history.folder, path: History::PATH, variables: @options.variables, words: WORDS, code: @code,
           kept: File.dirname(@options.journal_path), say: @say)
         prove(history, proofs)
       end
@@ -181,10 +184,10 @@ module CiRecipe
       ## How it is measured
 
       The pull requests are commits of this project's own history, spread evenly over it, each against its first parent. The app is the demo's (`#{History::APP}`), asked for
-      `#{History::PATH}`. Commits that leave its Ruby files and the Gemfile alone are harmless; the regression is planted on top of the same commits, in the method that all of a request's
-      computing is in. The recipe is `ops/ci/prove_pull_request.sh` as it stands ([the guide](../guides/ci.md)), run as a CI does: with the pull request checked out. Both kinds
-      take turns, each proof with a seed of its own. Where it ended without a judgement (too busy a machine, or no time left) it is tried again, and
-      it is said how often.
+      `#{History::PATH}` by as many connections as its server has threads (`#{WORDS.join(" ")}`). Commits that leave its Ruby files and the Gemfile alone are harmless; the
+      regression is planted on top of the same commits, in the method that all of a request's computing is in. The recipe is `ops/ci/prove_pull_request.sh` as it
+      stands ([the guide](../guides/ci.md)), run as a CI does: with the pull request checked out. Both kinds take turns, each proof with a seed of its own. Where it
+      ended without a judgement (too busy a machine, or no time left) it is tried again, and it is said how often.
 
       How much is planted: first the method's steps are made twice, which tells the share of a request's CPU that they take. So many steps are then made once more that
       a request takes #{(PLANTED_RATIO * 100).round}% more, rounded up by less than 0.01%.

@@ -77,8 +77,9 @@ module CiRecipe
   #
   # Where nothing was measured, which has causes of its own, an interrupted run tries again.
   class Journal
-    # Of the lines, and of how regressions are planted. What was written by another one can't be gone on with.
-    LAYOUT = 2
+    # Of the lines, of how regressions are planted, and of the words that the recipe is given. What was written by another
+    # one can't be gone on with.
+    LAYOUT = 3
 
     FOLDER = File.join(Bench::PROJECT, "tmp/ci_recipe")
 

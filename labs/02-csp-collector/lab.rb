@@ -54,7 +54,7 @@ module PumaTuner
           raise UsageError, "the shop could not be set up; run labs/real_apps/solidus/setup, which says why"
       end
 
-      def expected_s(quick:) = quick ? 200 : 5_000
+      def expected_s(quick:) = quick ? 200 : 5_700
 
       # @param run [Lab::Run]
       # @return [Lab::Finding]

@@ -58,9 +58,8 @@ module PumaTuner
       def form(lab)
         now = Commit.of(FOLDER)
         raise UsageError, "this is #{now} now, and was #{@commit}: findings are of one commit" if now != @commit
-        minutes = left.sum { |one| one.expected_s(quick: false) }.fdiv(60).ceil
-        @out.puts("#{Time.now.strftime("%H:%M")} #{lab.name}: #{lab.expected_s(quick: false).fdiv(60).ceil} min, " \
-          "of #{minutes} min that are left at most")
+        one, all = [[lab], left].map { |labs| labs.sum { |each| each.expected_s(quick: false) }.fdiv(60).ceil }
+        @out.puts("#{Time.now.strftime("%H:%M")} #{lab.name}: about #{one} min, of about #{all} min that are left")
         @out.flush
         path = File.join(@folder, "#{lab.name}.json")
         # A finding that is there is replaced only where it is another commit's.

@@ -190,8 +190,8 @@ class CiRecipeTest < TunerTest
 
   test "a run goes on with the code that it began with, whatever the checkout has become, and comes to a page" do
     project = repository
-    recipe(project, "before")
-    assert_match(/could not measure.*before/m, assert_raises(PumaTuner::MeasurementFailed) { run_suite(project) }.message)
+    recipe(project, 'before "$@"')
+    assert_match(%r{could not measure.*before config\.ru --path /realistic --connections 5 --seed}m, assert_raises(PumaTuner::MeasurementFailed) { run_suite(project) }.message)
     recipe(project, "after")
     assert_match(/could not measure.*before/m, assert_raises(PumaTuner::MeasurementFailed) { run_suite(project) }.message)
     path = File.join(@folder, "runs/j.jsonl")

@@ -196,6 +196,21 @@ class CommandsTest < TunerTest
         assert_match(/such as `-- env RAILS_ENV=production bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
         File.write("Procfile", "web: bundle exec puma -p 3000\n")
         assert_match(/such as `-- bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
+        # A line for a shell is one word, else the shell in which the suggestion is typed would start what follows `&&`.
+        ["cd shop && RAILS_ENV=production bundle exec puma", "bin/prepare; bundle exec puma -p 3000 2>&1 | tee 'a log'"].each do |line|
+          File.write("Procfile", "web: #{line}\n")
+          suggested = mistake.call("Procfile")[/such as `-- (.*)`\z/, 1]
+          assert_equal ["sh", "-c", line], Shellwords.split(suggested)
+        end
+        File.write("Procfile", "web: bundle exec puma -b 'tcp://[::]:3000?low_latency=true&backlog=9'\n")
+        assert_match(/such as `-- bundle exec puma -b /, mistake.call("Procfile"))
+        # What is quoted is no shell's, so that no part of a secret is taken for a command.
+        {"SECRET=hunter2" => "", "SECRET='a;hunter2;b'" => " 2>&1 | tee log", 'SECRET="a\"b;hunter2;c"' => ">log"}.each do |variable, rest|
+          File.write("Procfile", "web: cd shop && #{variable} bundle exec puma#{rest}\n")
+          told = mistake.call("Procfile")
+          assert_match(/such as `-- sh -c 'cd shop && SECRET=\S+ bundle exec puma#{Regexp.escape(rest)}'`\z/, told)
+          refute_includes told, "hunter2"
+        end
         assert_match(/such as `-- bundle exec ruby app\.rb`\z/, mistake.call("app.rb"))
       end
     end

@@ -109,6 +109,14 @@ class FleetPrometheusTest < TunerTest
     assert_raises(PumaTuner::UsageError) { Prometheus.new("http://127.0.0.1", headers: ["A: b", "nonsense"]) }
   end
 
+  test "of two headers with one name, a user in the address among them, none is left out without a word" do
+    refused = ->(*headers, url: "http://127.0.0.1") { assert_raises(PumaTuner::UsageError) { Prometheus.new(url, headers:) }.message }
+    assert_match(/--header: x-scope-orgid is given twice, .*: leave one out; several tenants are one value, "X-Scope-OrgID: web\|shop"\z/, refused.call("X-Scope-OrgID: web", "X-Scope-orgid: shop"))
+    told = refused.call("Authorization: Bearer s3cret", url: "http://me:s3cret@127.0.0.1")
+    assert_match(/authorization is given twice \(a user in --url is one, too\)/, told)
+    refute_includes told, "s3cret"
+  end
+
   test "values that are not numbers are left out" do
     series, = ask { {resultType: "vector", result: [{metric: {}, value: [1, "NaN"]}, {metric: {}, value: [1, "2.5"]}]} }
     assert_equal [{}, {1 => 2.5}], series.map(&:values)

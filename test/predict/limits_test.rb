@@ -7,7 +7,7 @@ class LimitsTest < TunerTest
   include Builders
 
   def calibrated(ruby_version: "3.4.5", puma_version: "8.0.2")
-    machine.with(calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: "m", ruby_version:, puma_version:, round_trip_ns: 1))
+    machine(meeting_ratio: 0.8).with(calibrated: Model::Calibrated.new(calibrated_at: "2026-01-01T00:00:00Z", machine_key: "m", ruby_version:, puma_version:, round_trip_ns: 1))
   end
 
   def told(*) = Report::Unknowns.of(Predict::Limits.of(*)).values.first
@@ -15,6 +15,13 @@ class LimitsTest < TunerTest
   test "a machine that was not calibrated is said to be typical" do
     assert_equal [Unknown.of(:machine, :not_calibrated)], Predict::Limits.of(workload, machine)
     assert_empty Predict::Limits.of(workload, calibrated)
+  end
+
+  test "a calibration of before shared cores were measured says what stands in, where there are two cores" do
+    older = calibrated.with(meeting_ratio: nil)
+    assert_match(/\Acalibrated before it was measured how often .* share a core: 50\.0% is assumed; run `puma_tuner calibrate`/, told(workload, older))
+    assert_empty Predict::Limits.of(workload, older.with(cores_count: 1))
+    assert_equal [Unknown.of(:machine, :not_calibrated)], Predict::Limits.of(workload, older.with(calibrated: nil))
   end
 
   test "other versions than were calibrated are told, patch releases are not" do

@@ -14,9 +14,9 @@ class PreparationTest < TunerTest
 
   def teardown = FileUtils.rm_rf(@folder)
 
-  def ready(environment: {"PATH" => "/bin"}, **factors)
+  def ready(environment: {"PATH" => "/bin"}, words: [Gem.ruby, "-S", "puma", "config.ru"], **factors)
     variant = Prove::Variant.new(name: "a", factors: factors.transform_keys(&:to_s))
-    command = Host::Command.new(words: [Gem.ruby, "-S", "puma", "config.ru"], directory: @folder, environment:)
+    command = Host::Command.new(words:, directory: @folder, environment:)
     Prove::Preparation.new(variants: [variant], command:, rackup: File.join(@folder, "config.ru"), folder: @folder).call(variant)
   end
 
@@ -37,6 +37,13 @@ class PreparationTest < TunerTest
     assert_equal "1", ready(yjit: "off").command.environment[PumaTuner::Probe::YjitOff::VARIABLE]
     refute_includes ready(yjit: "on").command.environment, PumaTuner::Probe::YjitOff::VARIABLE
     refute_includes ready(yjit: "off", environment: {"RUBY_YJIT_ENABLE" => "1"}).command.environment, "RUBY_YJIT_ENABLE"
+  end
+
+  test "what a variant sets holds over what the command sets by env as it starts" do
+    words = %w[/usr/bin/env -i -u C A=0 B=2 puma B=3]
+    assert_equal words, ready(words:).command.words
+    assert_equal %w[/usr/bin/env -i -u C A=0 B=1 puma B=3], ready("env.B": "1", words:).command.words
+    assert_equal %w[puma B=3], ready("env.B": "1", words: %w[puma B=3]).command.words
   end
 
   test "a variant can set Puma's options" do

@@ -65,6 +65,35 @@ class ProofTest < TunerTest
     assert_equal [9, :imprecise_rounds, true], [few.rounds_count, few.stopped_because.kind, few.complete]
   end
 
+  # Responses of 1.4 s, of which a look at a variant tells.
+  class SlowResponses < GrowingResponses
+    attr_accessor :times
+
+    def initialize(duration_s)
+      super(factor: 1.5)
+      @times = PumaTuner::Prove::TrialRunner::Times.new(warmup_window_s: 0.1, warmup_limit_s: 0.3, duration_s:, turns_count: 1, probe_s: 0, boot_limit_s: 60)
+    end
+
+    def look(variant) = super.tap { @times = @times.with(duration_s: [@times.duration_s, 7.0].max) }
+
+    def trial_s(times) = times.duration_s
+
+    def least_duration_s(_metric) = 0
+  end
+
+  test "trials that are made longer than was asked for are told, with what to do, unless the time limit cuts them again" do
+    verdict = lambda do |duration_s, **limit|
+      load = PumaTuner::Prove::TrialLoad.of_block(duration_s:)
+      plan = PumaTuner::Prove::Proof::Plan.new(variants: VARIANTS, looks: PumaTuner::Prove::Looks.fixed(6), seed: 1, load:, **limit)
+      PumaTuner::Prove::Proof.new(plan, trial_runner: SlowResponses.new(duration_s)).call
+    end
+    longer = verdict.call(2.0)
+    assert_equal [7_000_000_000, 1], [longer.load.duration_ns, longer.remarks.size]
+    assert_match(/\Aeach trial sends load for 7\.00 s instead of 2\.00 s, as it lasts 5 responses .*: where requests queue, send by fewer --connections/, in_words(longer.remarks.first))
+    assert_empty verdict.call(8.0).remarks
+    assert_equal [:shorter_trials], verdict.call(2.0, time_limit_s: 20).remarks.map(&:kind)
+  end
+
   # A gem to be compiled, once.
   class LongInTheMaking < GrowingResponses
     attr_reader :made

@@ -25,6 +25,11 @@ class ReportSweepNotesTest < TunerTest
     assert_equal ["Few requests.", "Old version."], notes(remarks: ["Few requests", "Old version."]).below
   end
 
+  test "of two limits without a name of their own both are told" do
+    limits = [Unknown.of(:machine, :not_calibrated), Unknown.of(:machine, :other_versions, puma: %w[7.2.0 8.0.2]), Unknown.of(:environment, :development)]
+    assert_equal ["not calibrated", "calibrated with Puma 7.2.0", "environment: recorded"], notes(limits:).below.map { |note| note[/\Anot calibrated|\Acalibrated with [^,]*|\A\w+: \w+/] }
+  end
+
   test "an interval is called what it is" do
     assert_equal "Middle and range of 5 simulations of 2,000 requests each", notes.made
     one = forecast("1x5", 100)

@@ -16,9 +16,21 @@ class TopServerTest < TunerTest
 
   test "where several are meant, none of their folders steers the terminal of who asked" do
     servers = Top::Servers.new
-    servers.define_singleton_method(:all) { [4711, 4712].map { |pid| Top::Server.new(pid:, identity: "a", directory: "/dev/shm/x", folder: EVIL, ours: false) } }
+    servers.define_singleton_method(:all) { [5_000_001, 5_000_002].map { |pid| Top::Server.new(pid:, identity: "a", directory: "/dev/shm/x", folder: EVIL, ours: false) } }
     said = assert_raises(UsageError) { servers.find }.message
-    assert_match(/\A2 servers are recorded here; name one by its process id: 4711 \(.*shop\), 4712 \(/, said)
+    assert_match(/\A2 servers are recorded here; name one by its process id: 5000001 \(.*shop\), 5000002 \(/, said)
     refute_match(/[[:cntrl:]\u202e]/, said)
+  end
+
+  # As Solid Queue's plugin for Puma has jobs done in single mode: each process leads a folder of its own.
+  test "what a server has forked, and records its jobs, is no second server, and is found by its own process id" do
+    pid = fork { sleep }
+    servers = Top::Servers.new
+    servers.define_singleton_method(:all) { [pid, Process.pid].map { |one| Top::Server.new(pid: one, identity: "a", directory: "/dev/shm/#{one}", folder: Dir.pwd, ours: false) } }
+    assert_equal [Process.pid] * 3, [nil, Process.pid.to_s, Dir.pwd].map { |named| servers.find(named).pid }
+    assert_equal pid, servers.find(pid.to_s).pid
+  ensure
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
   end
 end

@@ -44,6 +44,7 @@ module PumaTuner
         @timeout_s = timeout_s
         @headers = headers.map { |header| header.split(":", 2).map(&:strip) }
         raise UsageError, "--header: write \"Name: value\"" unless @headers.all? { |header| header.size == 2 }
+        refuse_two_of_a_name
         @identity = (cert || key) ? identity(cert, key) : {}
         @warnings = []
       rescue URI::InvalidURIError
@@ -83,6 +84,15 @@ module PumaTuner
       attr_reader :clock_ahead_s
 
       private
+
+      # One of them would be left out without a word. A user in the address is sent as such a header, too.
+      def refuse_two_of_a_name
+        names = [*@headers.map { |name, _| name.downcase }, *("authorization" if @url.user)]
+        twice = names.find { |name| names.count(name) > 1 } or return
+        user = " (a user in --url is one, too)" if twice == "authorization"
+        raise UsageError, "--header: #{twice} is given twice#{user}, and a request has one of it: leave one out; " \
+          "several tenants are one value, \"X-Scope-OrgID: web|shop\""
+      end
 
       # @yieldparam one [Hash] of the response's lines
       # @yieldreturn [Array<Array>] time and value of each

@@ -25,6 +25,10 @@ module PumaTuner
       # @return [Machine]
       def self.machine(observation, calibrated: nil) = new(observation, calibrated:).machine
 
+      # @param machine [Machine]
+      # @return [Float] its own, or the typical one, as older calibrations lack it
+      def self.meeting_ratio(machine) = machine.meeting_ratio || TYPICAL.meeting_ratio
+
       def initialize(observation, calibrated: nil)
         @observation = observation
         @base = calibrated || TYPICAL

@@ -17,7 +17,7 @@ module PumaTuner
         else
           Unknown.of(:machine, :not_calibrated)
         end
-        [calibration, other_rule(workload, machine),
+        [calibration, typical_meetings(machine), other_rule(workload, machine),
           *workload.unknown.select { |unknown| FIELDS.include?(unknown.field) }].compact.freeze
       end
 
@@ -29,6 +29,13 @@ module PumaTuner
         Unknown.of(:machine, :other_versions, **differing) if differing.any?
       end
       private_class_method :other_versions
+
+      # Older calibrations lack it. On a single core there is no other that could be idle.
+      def self.typical_meetings(machine)
+        return unless machine.calibrated && machine.meeting_ratio.nil? && machine.cores_count > 1
+        Unknown.of(:meeting_ratio, :meetings_not_measured, assumed_ratio: Model::MachineFit.meeting_ratio(machine))
+      end
+      private_class_method :typical_meetings
 
       # Builds are patched.
       def self.other_rule(workload, machine)

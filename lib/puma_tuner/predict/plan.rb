@@ -102,7 +102,7 @@ module PumaTuner
         {cores_count: @machine.cores_count, quota_ns: @machine.quota_ns || 0, period_ns: @machine.period_ns || 0,
          rates: packed(rates), wakeup_idle_ns: packed(@machine.wakeup_idle_ns.sort),
          wakeup_loaded_ns: packed(@machine.wakeup_loaded_ns.sort),
-         meeting_permille: ((@machine.meeting_ratio || Model::MachineFit::TYPICAL.meeting_ratio) * 1000).round,
+         meeting_permille: (Model::MachineFit.meeting_ratio(@machine) * 1000).round,
          acceptor_cpu_ns: @machine.acceptor_cpu_ns,
          reactor_wakeup_cpu_ns: @machine.reactor_wakeup_cpu_ns,
          reactor_register_cpu_ns: @machine.reactor_register_cpu_ns, send_cpu_ns: @machine.client_send_cpu_ns,

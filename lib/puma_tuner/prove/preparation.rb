@@ -9,6 +9,10 @@ module PumaTuner
     # Makes variants ready to run, before the first of them does: a checkout, gems in a folder of its own, another Ruby.
     # Nothing of the user's is changed.
     class Preparation
+      # Options of `env` that may have their value in the next word.
+      ENV_TAKES = %w[-u --unset -C --chdir].freeze
+      private_constant :ENV_TAKES
+
       # A variant that is ready to be started.
       #
       # command: Host::Command; topology: nil for the command's own; puma_options: see Probe::Launch
@@ -49,7 +53,7 @@ module PumaTuner
         factors = variant.factors
         directory, checkout = directory_of(factors)
         environment = environment_of(factors)
-        words = words_of(factors, directory)
+        words = with_own_values(words_of(factors, directory), factors)
         ruby = factors["ruby"] && Rubies.find(factors["ruby"])
         bundle = bundle_of(factors, directory, environment, ruby, beside: (@folder if checkout))
         environment, words = bundle.around(environment, words) if bundle
@@ -99,6 +103,16 @@ module PumaTuner
         end
         app = existing!("app", factors["app"], directory)
         @command.words.map { |word| (word == File.basename(@rackup)) ? app : word }
+      end
+
+      # A command that begins with `env FOO=…` sets it after the variant has, whose own value is to hold.
+      def with_own_values(words, factors)
+        return words unless File.basename(words.first.to_s) == "env"
+        its = words.each_cons(2).take_while { |last, word| word.match?(/\A-|\A\w+=/) || ENV_TAKES.include?(last) }
+        words.map.with_index do |word, index|
+          name = word[/\A\w+(?==)/] if index <= its.size
+          factors.key?("env.#{name}") ? "#{name}=#{factors["env.#{name}"]}" : word
+        end
       end
 
       def bundle_of(factors, directory, environment, ruby, beside:)

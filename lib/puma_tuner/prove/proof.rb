@@ -113,7 +113,16 @@ module PumaTuner
           kept_times: @kept.times)
         @kept.keep_times(fitted.times) if fitted.times != (@kept.times || times)
         @trial_runner.times = fitted.times if times
-        @kept.ended ? fitted.with(remarks: @kept.ended.remarks) : fitted
+        return fitted.with(remarks: @kept.ended.remarks) if @kept.ended
+        fitted.with(remarks: [*(longer_trials(fitted.times) if times), *fitted.remarks])
+      end
+
+      # @return [Statement, nil] that trials are longer than was asked for, as the look at the variants made them
+      def longer_trials(times)
+        wanted_ns = @plan.load&.duration_ns
+        return if wanted_ns.nil? || (times.duration_s * Units::NS_PER_S).round <= wanted_ns
+        Statement.of(:longer_trials, seconds: times.duration_s, wanted_seconds: wanted_ns.fdiv(Units::NS_PER_S),
+          responses_count: TrialRunner::DURATION_IN_LATENCIES)
       end
 
       # Returns the load as it was sent, when it had to be cut.

@@ -113,6 +113,12 @@ module PumaTuner
           "to fit into the time limit, trials were shortened: #{Statements.trial(seconds)} instead of " \
             "#{Statements.trial(wanted_seconds)}"
         },
+        longer_trials: ->(seconds:, wanted_seconds:, responses_count:) {
+          "each trial sends load for #{Units.significant(seconds)} s instead of " \
+            "#{Units.significant(wanted_seconds)} s, as it lasts #{responses_count} responses of the slowest variant " \
+            "at least: where requests queue, send by fewer --connections, as many as the server has threads, or at a " \
+            "lower --rate"
+        },
         too_few_rounds: ->(rounds_count:, least_count:) {
           "the time limit allows #{Units.counted(rounds_count, "round")}, and significance takes at least " \
           "#{least_count}"

@@ -59,7 +59,10 @@ module PumaTuner
 
       private
 
-      def limits = Unknowns.of(@sweep.limits).map { |name, reason| [name, reason].reject(&:empty?).join(": ") }
+      # One by one, as several have no name of their own.
+      def limits
+        @sweep.limits.flat_map { |limit| Unknowns.of([limit]).map { |told| told.reject(&:empty?).join(": ") } }
+      end
 
       def interval
         return unless estimate&.level_ratio

@@ -14,7 +14,8 @@ module PumaTuner
         part_load: "the recording at part load",
         mean_gc_ns: "mean_gc_ns of endpoint %s", metric: "%s", other: "%s", single_bytes: "memory.single_bytes",
         per_worker_bytes: "memory.per_worker_bytes", shared_bytes: "memory.shared_bytes",
-        exact_figures: "exact figures of a request", per_request: "per request", machine: "", gvl_rule: ""
+        exact_figures: "exact figures of a request", per_request: "per request", machine: "", gvl_rule: "",
+        meeting_ratio: ""
       }.freeze
 
       # By cause; with the cause's facts where it has some.
@@ -81,6 +82,10 @@ module PumaTuner
           differing = versions.map { |name, (with, of)| "#{name.capitalize} #{with}, forecast for #{of}" }
           "calibrated with #{differing.join("; ")}: the same costs are " \
           "assumed#{" (`puma_tuner calibrate --ruby` measures another Ruby)" if versions.key?(:ruby)}"
+        },
+        meetings_not_measured: ->(assumed_ratio:) {
+          "calibrated before it was measured how often threads of two workers share a core: " \
+            "#{Units.percent(assumed_ratio)} is assumed; run `puma_tuner calibrate` on that machine"
         },
         patched_ruby: ->(ruby_version:, by_version:, seen:) {
           "#{(seen == "hot") ? "this Ruby has the hot-thread patch (ruby/ruby#15840)" : "this Ruby is patched"}: " \

@@ -48,7 +48,7 @@ module PumaTuner
       # @return [Server]
       # @raise [UsageError] where there is none, or several
       def find(named = nil)
-        found = named ? matching(named) : all
+        found = outermost(named ? matching(named) : all)
         return found.first if found.one?
         raise UsageError, several(found, named) if found.any?
         raise UsageError, "#{nothing(named)} #{HINT}#{unseen}"
@@ -58,6 +58,14 @@ module PumaTuner
       def all = @all ||= (of_folders + of_open_ledgers).uniq(&:directory).sort_by(&:pid)
 
       private
+
+      # What an app forks beside its server, as Solid Queue's plugin for Puma does, has its jobs in a folder of its own,
+      # and is no second server. Whoever means it names its process.
+      def outermost(servers)
+        return servers if servers.size < 2
+        below = servers.flat_map { |server| Probe::Processes.tree_of(server.pid) - [server.pid] }
+        servers.reject { |server| below.include?(server.pid) }
+      end
 
       def matching(named)
         return of_process(named.to_i) if named.match?(/\A\d+\z/)

@@ -18,7 +18,12 @@ module PumaTuner
 
         # Its line of the process that serves the app.
         OF_PROCFILE = /^web:[ \t]*(\S.*)$/
-        private_constant :PUMA_RB, :OF_PROCFILE
+
+        # What it has a shell do beside starting one command, where it is not quoted; and what stands between.
+        OF_SHELL = /[&|;<>]/
+        QUOTED = /\\.|'[^']*(?:'|\z)|"(?:\\.|[^"\\])*(?:"|\z)/
+        BETWEEN = /(?=\S)(?:#{QUOTED}|[^&|;<>])+(?<=\S)/
+        private_constant :PUMA_RB, :OF_PROCFILE, :OF_SHELL, :QUOTED, :BETWEEN
 
         # @return [Array<String>] of a folder, or of nothing, its config.ru
         def words
@@ -84,13 +89,23 @@ module PumaTuner
           starts = if File.extname(rackup) == ".rb"
             "bundle exec ruby #{Shellwords.escape(rackup)}"
           elsif File.basename(rackup).start_with?("Procfile")
-            # A shell takes assignments before a command; a command that is started without one needs `env` for it.
-            File.read(rackup).scrub[OF_PROCFILE, 1]&.then do |line|
-              "#{"env " if line.match?(/\A\w+=/)}#{Host::Masking.shell(line.strip)}"
-            end
+            File.read(rackup).scrub[OF_PROCFILE, 1]&.then { |line| of_procfile(line.strip) }
           end
           "#{rackup} is no rackup file, whose name ends in .ru, and Puma serves no other: give the app's folder, its " \
             "config.ru, or the command that starts it after `--`, such as `-- #{starts || "bundle exec puma"}`"
+        end
+
+        # A shell takes assignments before a command; a command that is started without one needs `env` for it. All else
+        # that is a shell's would be taken by the one in which the suggestion is typed.
+        def of_procfile(line)
+          unless line.gsub(QUOTED, "").match?(OF_SHELL)
+            return "#{"env " if line.match?(/\A\w+=/)}#{Host::Masking.shell(line)}"
+          end
+          masked = line.gsub(BETWEEN) do |command|
+            # Where it is masked all is escaped, and an escaped sign would make no assignment.
+            Host::Masking.shell(command).then { |text| (text == command) ? text : text.gsub("\\=", "=") }
+          end
+          "sh -c '#{masked.gsub("'") { "'\\''" }}'"
         end
 
         def nowhere

@@ -55,7 +55,7 @@ module PumaTuner
             *switches,
             wakeups("waking up, idle", @machine.wakeup_idle_ns, "how late a sleeping thread gets a core"),
             wakeups("waking up, busy", @machine.wakeup_loaded_ns, "the same of one that computes, among others"),
-            ["sharing a core", Units.percent(@machine.meeting_ratio || Model::MachineFit::TYPICAL.meeting_ratio),
+            ["sharing a core", Units.percent(Model::MachineFit.meeting_ratio(@machine)),
               measured_meetings? ? SAMPLES.fetch(:meetings) : "typical",
               "how often threads of two workers do, over chance"],
             row("acceptor", @machine.acceptor_cpu_ns, :puma, "Puma's CPU for each new connection"),
