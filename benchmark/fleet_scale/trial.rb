@@ -16,9 +16,6 @@ module FleetScale
     # they cost.
     LONG_BLOCK_S = 64_800
 
-    # samples_count, text_bytes: as they were written; seconds: of promtool alone
-    Done = Data.define(:samples_count, :text_bytes, :seconds)
-
     # @param data [String] the folder
     # @param scratch [String] another, for the files
     # @param block_s [Integer] BLOCK_S or LONG_BLOCK_S
@@ -26,12 +23,12 @@ module FleetScale
       @data = data
       @scratch = scratch
       @block_s = block_s
-      @done = Done.new(samples_count: 0, text_bytes: 0, seconds: 0.0)
+      @samples_count = 0
       FileUtils.mkdir_p(data)
     end
 
-    # @return [Done] so far
-    attr_reader :done
+    # @return [Integer] written so far
+    attr_reader :samples_count
 
     # @param times [Array<Integer>] of all samples
     # @yieldparam times [Array<Integer>] those of one file
@@ -51,9 +48,8 @@ module FleetScale
     def one(times)
       path = File.join(@scratch, "#{times.first}.om")
       count = File.open(path, "w") { |io| yield(io) }
-      began = PumaTuner::Clock.now_s
       run("tsdb", "create-blocks-from", "openmetrics", "-q", "--max-block-duration=#{@block_s}s", path, @data)
-      @done = Done.new(samples_count: @done.samples_count + count, text_bytes: @done.text_bytes + File.size(path), seconds: @done.seconds + PumaTuner::Clock.now_s - began)
+      @samples_count += count
     ensure
       FileUtils.rm_f(path)
     end
@@ -71,9 +67,9 @@ module FleetScale
     SCRAPE_S = 15
     RECORD_S = 60
 
-    # samples_count: written; data_bytes: on the disk; write_s: promtool's; rules_s: evaluating all rules once, nil of recorded fleets
+    # samples_count: written; data_bytes: on the disk; rules_s: evaluating all rules once, nil of recorded fleets
     # comparison_s: of `fleet`, over the whole time; cpu_s: Prometheus' of it
-    Outcome = Data.define(:workers_count, :hours_count, :source, :samples_count, :text_bytes, :data_bytes, :write_s, :rules_s, :comparison_s, :cpu_s) do
+    Outcome = Data.define(:workers_count, :hours_count, :source, :samples_count, :data_bytes, :rules_s, :comparison_s, :cpu_s) do
       # @return [Float]
       def bytes_per_sample = data_bytes.fdiv(samples_count)
 
@@ -111,9 +107,8 @@ module FleetScale
       rules_s = (median { evaluate_rules(prometheus) } if @source == :raw)
       cpu_ns = prometheus.cpu_ns
       comparison_s = median { compare(prometheus) }
-      done = @backfill.done
-      Outcome.new(workers_count: @fleet.workers_count, hours_count: @hours_count, source: @source.to_s, samples_count: done.samples_count, text_bytes: done.text_bytes, data_bytes:,
-        write_s: done.seconds, rules_s:, comparison_s:, cpu_s: (prometheus.cpu_ns - cpu_ns) / 1e9 / @rounds_count)
+      Outcome.new(workers_count: @fleet.workers_count, hours_count: @hours_count, source: @source.to_s, samples_count: @backfill.samples_count,
+        data_bytes:, rules_s:, comparison_s:, cpu_s: (prometheus.cpu_ns - cpu_ns) / 1e9 / @rounds_count)
     end
 
     def evaluate_rules(prometheus)

@@ -3,9 +3,7 @@
 require "delegate"
 
 module PumaTuner
-  # The command `puma_tuner`. Exit codes: 0 fine, 1 an expectation was not met (prove --expect, tune and load --slo,
-  # load --self-test), 2 it was called wrongly, 3 the measurement failed, 70 our bug, 130 interrupted, 141 nobody reads
-  # what it prints.
+  # The command `puma_tuner`. What its exit codes mean: ManPage::EXIT_CODES.
   module CLI
     PumaTuner.autoload_folder(self, "#{__dir__}/cli")
 

@@ -7,13 +7,12 @@ module PumaTuner
   # time, its calls and its objects go to, told by any profiler there is.
   #
   # What takes a profile: server_run (a whole server under load), request_run (single requests, of a server of ours or
-  # of yours), block_run (a block of Ruby), `PumaTuner.profile` (a block of this very process); settings tell the
-  # target. In the target process: inside (sessions, one_request, request_log); middleware for apps that let themselves
-  # be profiled. Probe::Profilers: profilers/*, one to a file, found by library; what they have in common is profiler.
-  # Each starts and stops inside the target; perf alone watches from outside. What they leave is a file of their own,
-  # that readers/* turn into samples. What is made of samples: stacks (what is left out), aggregate, costs; outliers
-  # picks those that stand out; hints/*, one rule to a file, point at known patterns; diff holds two profiles against
-  # each other.
+  # of yours), block_run (a block of Ruby), `PumaTuner.profile` (a block of this very process). In the target process
+  # Probe::Profiling takes it, as its Settings say; ProfilerMiddleware is for apps that let themselves be profiled. The
+  # profilers are Probe::Profilers, whose gems library finds; perf alone watches from outside. What they leave is a file
+  # of their own, which readers/* turn into samples. What is made of samples (reading): stacks (what is left out),
+  # layers, aggregate, costs; outliers picks those that stand out; hints/*, one rule to a file, point at known patterns;
+  # diff makes of two profiles a cost_diff.
   module Profile
     PumaTuner.autoload_folder(self, "#{__dir__}/profile", cost_diff: %i[CostDiff MethodDiff],
       costs: %i[AllocationSite Costs Hint Layer MethodCost], readers: %i[Readers UnreadableProfile],

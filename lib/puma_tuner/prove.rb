@@ -9,7 +9,7 @@ module PumaTuner
   # - What a proof does: proof, calibration, time_limit; rounds (kept by journal) of trials, each by a trial_runner (of
   #   a served app) or a block_runner (of a block of Ruby).
   # - What happens in a trial: trial_run, memory_curve, conditions, validity_checks; in a round: disturbance.
-  # - What ran: what_ran, declaration_check.
+  # - What ran (Host::WhatRan) is held against what was declared: declaration_check.
   # - What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks, noise_floor, expectations.
   # - What follows from a verdict: finding, cause.
   module Prove

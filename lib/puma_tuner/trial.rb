@@ -7,8 +7,8 @@ module PumaTuner
   #
   # Server finds a server, reads its ledgers and orders threads (Probe::Resize obeys). Plan says who is when the canary.
   # Decision ends a trial that does harm, and Outcome tells what came of it: pure functions of a Plan and Readings, so
-  # that a Journal can be replayed. Run joins them. Automatic goes on from trial to trial, by Forecasts, with a journal
-  # of its own.
+  # that a Journal can be replayed. Run joins them. Automatic goes on from trial to trial as Step decides by what
+  # Forecaster forecasts, with a journal of its own.
   module Trial
     PumaTuner.autoload_folder(self, "#{__dir__}/trial", automatic: %i[Automatic Forecaster],
       journal: %i[Journal JournalLines],

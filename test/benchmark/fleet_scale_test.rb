@@ -46,7 +46,7 @@ class FleetScaleTest < TunerTest
   end
 
   def outcome(source, comparison_s, workers_count: 100)
-    Trial::Outcome.new(workers_count:, hours_count: 24, source:, samples_count: 1_000_000, text_bytes: 1, data_bytes: 2_000_000, write_s: 1.0, rules_s: (0.5 if source == "raw"), comparison_s:, cpu_s: 0.1)
+    Trial::Outcome.new(workers_count:, hours_count: 24, source:, samples_count: 1_000_000, data_bytes: 2_000_000, rules_s: (0.5 if source == "raw"), comparison_s:, cpu_s: 0.1)
   end
 
   def page(*outcomes) = Page.new(machine: PumaTuner::Probe::MachineFacts.read, trials: outcomes, options: Options.parse([]))

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "support/builders"
+require "tmpdir"
 
 # The probes for real, and short: what they give is plausible, whatever this machine does meanwhile.
 class ProbesTest < TunerTest
@@ -140,6 +141,21 @@ class ProbesTest < TunerTest
     assert_match(/wrong on purpose/, assert_raises(PumaTuner::InvariantError) { Calibrate::FreshRuby.numbers("raise 'wrong on purpose'", expected_s: 1) }.message)
   ensure
     ENV.delete("RUBY_THREAD_TIMESLICE")
+  end
+
+  # Each of the first three waits for the others.
+  test "fresh Rubies run at the same time, and none is left when one fails" do
+    Dir.mktmpdir do |folder|
+      all = Calibrate::FreshRuby.numbers_of_each(3, expected_s: 1) do |number|
+        "File.write('#{folder}/#{number}', ''); sleep(0.01) until Dir.children('#{folder}').size == 3; [#{number}]"
+      end
+      assert_equal [[0], [1], [2]], all
+    end
+    others = children
+    assert_raises(PumaTuner::InvariantError) do
+      Calibrate::FreshRuby.numbers_of_each(2, expected_s: 60) { |number| number.zero? ? "raise 'wrong on purpose'" : "sleep && [1]" }
+    end
+    assert_empty children - others
   end
 
   test "Puma's threads are told apart, and each is seen to work" do

@@ -10,6 +10,9 @@ module PumaTuner
       # The process may take so long beyond what the code itself takes.
       SPARE_S = 20
 
+      # Processes that are to do something at the same time have begun by then.
+      LEAD_S = 0.15
+
       ENVIRONMENT = {"RUBYOPT" => nil, "RUBYLIB" => nil, "RUBY_THREAD_TIMESLICE" => nil}.freeze
 
       # @param code [String]
@@ -36,6 +39,25 @@ module PumaTuner
             "#{output.lines.first(5).join.strip}"
         end
         output.split.map { |word| Integer(word) }
+      end
+
+      # In several processes at the same time.
+      #
+      # @param count [Integer]
+      # @param expected_s [Numeric]
+      # @yieldparam number [Integer] of the process, from 0
+      # @yieldreturn [String] its code, as above
+      # @return [Array<Array<Integer>>] of each process
+      # @raise [InvalidMeasurement]
+      def self.numbers_of_each(count, expected_s:)
+        processes = Array.new(count) do |number|
+          code = yield(number)
+          Thread.new { numbers(code, expected_s:) }
+        end
+        processes.each { |thread| thread.report_on_exception = false }
+        processes.map(&:value)
+      ensure
+        processes&.each { |thread| thread.kill.join }
       end
 
       # @param ruby [String] path of the executable

@@ -16,9 +16,6 @@ module PumaTuner
       RESTS_S = (0.004..0.008)
       DURATION_S = 2.0
 
-      # The pause until the fresh processes have begun.
-      LEAD_NS = 150 * Units::NS_PER_MS
-
       # What one process tells.
       #
       # wanted_ns: how long it wanted a core; had_ns: its CPU in that time; begun_count: how often it began to want one
@@ -30,7 +27,7 @@ module PumaTuner
       module_function
 
       # @return [Numeric] seconds that it takes
-      def expected_s(duration_s) = 2 * (duration_s + LEAD_NS.fdiv(Units::NS_PER_S))
+      def expected_s(duration_s) = 2 * (FreshRuby::LEAD_S + duration_s)
 
       # @param processes_count [Integer] that compute at the same time, two at least
       # @param duration_s [Numeric] of each of two measurements
@@ -58,16 +55,11 @@ module PumaTuner
 
       # @return [Array<Told>] of each process
       def told(processes_count, duration_s)
-        until_ns = Clock.now_ns + LEAD_NS + (duration_s * Units::NS_PER_S).round
+        until_ns = Clock.now_ns + ((FreshRuby::LEAD_S + duration_s) * Units::NS_PER_S).round
         from_ns = until_ns - (duration_s * Units::NS_PER_S).round
-        processes = Array.new(processes_count) do |number|
-          code = "PumaTuner::Calibrate::Meetings.count(#{number}, #{from_ns}, #{until_ns})"
-          Thread.new { Told.new(*FreshRuby.numbers(code, expected_s: expected_s(duration_s))) }
-        end
-        processes.each { |thread| thread.report_on_exception = false }
-        processes.map(&:value)
-      ensure
-        processes&.each { |thread| thread.kill.join }
+        FreshRuby.numbers_of_each(processes_count, expected_s: expected_s(duration_s)) { |number|
+          "PumaTuner::Calibrate::Meetings.count(#{number}, #{from_ns}, #{until_ns})"
+        }.map { |numbers| Told.new(*numbers) }
       end
 
       # Runs in one of the fresh processes.

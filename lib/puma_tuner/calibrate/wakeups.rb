@@ -21,6 +21,9 @@ module PumaTuner
       IDLE_S = 0.6
       LOADED_S = 2.0
 
+      # Idle sleeps end by then, however few there were.
+      IDLE_MAX_S = 5
+
       THREADS_COUNT = 3
       WORK_NS = Units::NS_PER_MS
       REST_S = 0.002
@@ -28,34 +31,24 @@ module PumaTuner
       # Fewer tell nothing of the tail.
       SAMPLES_MIN = 20
 
-      # The pause until the fresh processes have begun.
-      LEAD_NS = 150 * Units::NS_PER_MS
-
       module_function
 
       # @param samples_count [Integer] the most
       # @return [Sample]
       def idle(samples_count: SAMPLES_COUNT)
-        until_ns = Clock.now_ns + (5 * Units::NS_PER_S)
-        ensure_enough(numbers("latenesses_ns(#{Integer(samples_count)}, #{until_ns})", until_ns),
-          [SAMPLES_MIN, samples_count].min)
+        until_ns = Clock.now_ns + (IDLE_MAX_S * Units::NS_PER_S)
+        code = "PumaTuner::Calibrate::Wakeups.latenesses_ns(#{Integer(samples_count)}, #{until_ns})"
+        ensure_enough(FreshRuby.numbers(code, expected_s: IDLE_MAX_S), [SAMPLES_MIN, samples_count].min)
       end
 
       # @param processes_count [Integer] that compute at the same time
       # @param duration_s [Numeric]
       # @return [Sample]
       def loaded(processes_count, duration_s: LOADED_S)
-        until_ns = Clock.now_ns + LEAD_NS + (duration_s * Units::NS_PER_S).round
-        processes = Array.new(processes_count) { Thread.new { numbers("waits_for_a_core_ns(#{until_ns})", until_ns) } }
-        processes.each { |thread| thread.report_on_exception = false }
-        ensure_enough(processes.map(&:value).first, SAMPLES_MIN)
-      ensure
-        processes&.each { |thread| thread.kill.join }
-      end
-
-      def numbers(call, until_ns)
-        FreshRuby.numbers("PumaTuner::Calibrate::Wakeups.#{call}",
-          expected_s: (until_ns - Clock.now_ns).fdiv(Units::NS_PER_S))
+        expected_s = FreshRuby::LEAD_S + duration_s
+        until_ns = Clock.now_ns + (expected_s * Units::NS_PER_S).round
+        code = "PumaTuner::Calibrate::Wakeups.waits_for_a_core_ns(#{until_ns})"
+        ensure_enough(FreshRuby.numbers_of_each(processes_count, expected_s:) { code }.first, SAMPLES_MIN)
       end
 
       def ensure_enough(values_ns, least_count)

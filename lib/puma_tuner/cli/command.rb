@@ -5,7 +5,7 @@ require "optparse"
 module PumaTuner
   module CLI
     # A verb: what it takes, and what it does. Its class declares, in this
-    # order: desc, argument(s), options, renamed, example.
+    # order: desc, tells_of_an_app, argument(s), options, renamed, example.
     class Command
       # A word of the command that is no option. many: all that are left, those
       # after `--` too; choices: all that it can be, or the usual ones

@@ -33,7 +33,7 @@ module PumaTuner
     # pairing: :week, :hours, or :order, see Pairing; span_s: length of the spans that were paired; block_s: of the
     #   blocks that were drawn, blocks_count: how many
     # correlation_s: for how long what disturbs lasts, by the spans; nil of too few spans
-    # reason: why nothing can be shown whatever the figures are, see Pairing::REASONS; nil where they decide
+    # reason: why nothing can be shown whatever the figures are, see Pairing#reason; nil where they decide
     # remarks: an Array<Statement>: what a reader has to know, and what could not be compared
     Outcome = Document.define(:a, :b, :rows, :endpoints, :mix, :mix_rows, :covered_ratio, :pairing, :span_s, :block_s,
       :blocks_count, :correlation_s, :reason, :remarks, :command, :started_at,

@@ -12,11 +12,6 @@ module PumaTuner
       DAY_S = 86_400
       HOUR_NS = 3_600 * Units::NS_PER_S
 
-      # Why nothing is shown, whatever the figures are. other_hours: the logs have no time of the day in common, and
-      # traffic differs between hours; few_blocks: too little time, or too few requests in it, for an interval;
-      # short_blocks: what disturbs the server lasts so long that no blocks are independent of each other
-      REASONS = %i[other_hours few_blocks short_blocks].freeze
-
       # Fewer days are no blocks, and hours are taken.
       DAYS_MIN = Stats::BlockBootstrap::BLOCKS_MIN
 
@@ -63,7 +58,11 @@ module PumaTuner
       # @return [Float, nil] seconds
       def correlation_s = correlation_spans&.*(@span_s)
 
-      # @return [Symbol, nil] one of REASONS
+      # Why nothing is shown, whatever the figures are. other_hours: the logs have no time of the day in common, and
+      # traffic differs between hours; few_blocks: too little time, or too few requests in it, for an interval;
+      # short_blocks: what disturbs the server lasts so long that no blocks are independent of each other
+      #
+      # @return [Symbol, nil] one of these; nil where the figures decide
       def reason
         return :other_hours if @kind == :order && !within_an_hour?
         return if days?

@@ -37,11 +37,6 @@ module PumaTuner
       }.freeze
       private_constant :PARK, :POLL
 
-      # Ruby source, thread_pthread.c: 3.1 and 3.2 let whoever comes first take a GVL
-      # that was let go; 3.3 to 4.0 hand it over, first come, first served; from 4.1 on
-      # one that is back from a short call before its successor has begun takes it back.
-      GVL = %i[fifo barging hot].freeze
-
       DEFAULT_TIMESLICE_MS = 100
       TICK_MS = 10
 
@@ -86,9 +81,13 @@ module PumaTuner
       end
       private_class_method :overload_delay_ns
 
+      # Ruby source, thread_pthread.c: 3.1 and 3.2 let whoever comes first take a GVL that was let go; 3.3 to 4.0 hand
+      # it over, first come, first served; from 4.1 on one that is back from a short call before its successor has begun
+      # takes it back.
+      #
       # @param version [String] of Ruby
       # @param measured [String, nil] the rule that its GVL was seen to go by, which comes before its version's
-      # @return [Symbol] of GVL
+      # @return [Symbol] :fifo, :barging or :hot
       def gvl(version, measured: nil)
         return measured.to_sym if measured
         number = Gem::Version.new(version)

@@ -3,7 +3,7 @@
 module PumaTuner
   module Prove
     # A proof as it is set up: what is compared and how it is judged, and what runs its trials. `prove`, `tune`,
-    # `tradeoff` and the labs all come by their proofs here.
+    # `advise --prove`, `tradeoff` and the labs all come by their proofs here.
     class Setup
       class << self
         # Variants of an app that is served.

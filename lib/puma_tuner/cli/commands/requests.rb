@@ -4,9 +4,6 @@ module PumaTuner
   module CLI
     # Makes a request file of a server's log, or of an app's routes.
     class Commands::Requests < Command
-      # More instants than this are more than a replay takes.
-      ARRIVALS_MAX = Loads::REPLAYED_MAX
-
       desc "Make a file of requests, as --requests takes it, out of a server's log or an app's routes"
       options :from, :log_format, :methods, :assets, :top, :keep_values, :instants, :seed, :routes, :limit, :exclude,
         :directory, :boot_limit,
@@ -50,7 +47,7 @@ module PumaTuner
           values: keep_values)
         Output.write_file(output, writer.requests)
         data = data_file(writer, output, keep_values)
-        Output.write_file(instants, writer.arrivals(ARRIVALS_MAX)) if instants
+        Output.write_file(instants, writer.arrivals(Loads::REPLAYED_MAX)) if instants
         tell(reader, summary, writer, output, data, instants)
       end
 

@@ -66,7 +66,7 @@ module PumaTuner
         # @return [void]
         def on_server_start(&task)
           @server_tasks << task
-          on(:Cluster) { |cluster| cluster.prepend(Master) unless cluster.include?(Master) }
+          watch_master
           master_starts # it may have, where puma.rb's before_fork or a preloaded app has called us
           on(:Server) do |server|
             server.prepend(ServerStart) unless server.include?(ServerStart)
@@ -141,17 +141,13 @@ module PumaTuner
 
         # @param server [Puma::Server, nil] nil: the worker knows, too
         # @return [Integer, nil] how many workers the cluster has; 0: it is none; nil where it can't be told
-        def workers_count(server)
-          options = (server || @cluster_worker)&.instance_variable_get(:@options)
-          options[:workers]&.to_i if options.respond_to?(:[])
-        end
+        def workers_count(server) = options_of(server)&.[](:workers)&.to_i
 
         # @param server [::Puma::Server, nil] nil: the worker knows, too, where its first work is a job
         # @return [Integer, nil] pool threads that it may have; nil where that can't be told
         def threads_count(server)
           return server.max_threads if server.respond_to?(:max_threads)
-          options = @cluster_worker&.instance_variable_get(:@options)
-          options[:max_threads]&.to_i if options.respond_to?(:[])
+          options_of(nil)&.[](:max_threads)&.to_i
         end
 
         # Puma 6 waits on a connection for its next request, and any Puma without its reactor for the first.
@@ -159,9 +155,7 @@ module PumaTuner
         # @param server [::Puma::Server, nil] nil: the worker knows, too
         # @return [Boolean] whether its threads look at connections, and wait on none; false where that can't be told
         def looks_only?(server)
-          options = (server || @cluster_worker)&.instance_variable_get(:@options)
-          return false unless options.respond_to?(:[])
-          options[:queue_requests] == true && !::Puma::Const.const_defined?(:FAST_TRACK_KA_TIMEOUT)
+          options_of(server)&.[](:queue_requests) == true && !::Puma::Const.const_defined?(:FAST_TRACK_KA_TIMEOUT)
         end
 
         # Counts the responses of this process that tell of an error of the server's. For servers that may be resized,
@@ -272,10 +266,18 @@ module PumaTuner
 
         def server_ignored(server) = server.instance_variable_set(:@puma_tuner_ignored, true)
 
+        # @return [Object, nil] Puma's options, of the server or else of the worker; nil where they can't be told
+        def options_of(server)
+          options = (server || @cluster_worker)&.instance_variable_get(:@options)
+          options if options.respond_to?(:[])
+        end
+
         def on_master(what, task)
           @master_tasks.fetch(what) << task
-          on(:Cluster) { |cluster| cluster.prepend(Master) unless cluster.include?(Master) }
+          watch_master
         end
+
+        def watch_master = on(:Cluster) { |cluster| cluster.prepend(Master) unless cluster.include?(Master) }
 
         # Whether a request is handed over in the form of its version, as far as there is a method yet. Ours and other
         # gems' lie around Puma's own.
