@@ -42,7 +42,7 @@ class AdviseCommandTest < TunerTest
   QUICK = %w[--workers 1 --threads 1,4 --seeds 3 --simulated-requests 300].freeze
 
   def advise(*words)
-    puma_tuner("advise", "tmp/puma_tuner/observation.json", *QUICK, *words, folder: @folder,
+    puma_tuner_in_fork("advise", "tmp/puma_tuner/observation.json", *QUICK, *words, folder: @folder,
       environment: {"PUMA_TUNER_CACHE" => path("cache/puma_tuner"), "XDG_STATE_HOME" => path("state")})
   end
 

@@ -126,9 +126,9 @@ class CalibrateTest < TunerTest
 
   test "unknown arguments are refused" do
     in_folder do |folder, environment|
-      assert_mistake(/ruby=9\.9\.9: there is no such Ruby/, puma_tuner("calibrate", "--ruby", "9.9.9", folder:, environment:))
-      assert_mistake(%r{cannot write /nowhere/at/all\.json}, puma_tuner("calibrate", "--output", "/nowhere/at/all.json", folder:, environment:))
-      assert_mistake(/calibrate --help/, puma_tuner("calibrate", "--no-such-option", folder:, environment:))
+      assert_mistake(/ruby=9\.9\.9: there is no such Ruby/, puma_tuner_in_fork("calibrate", "--ruby", "9.9.9", folder:, environment:))
+      assert_mistake(%r{cannot write /nowhere/at/all\.json}, puma_tuner_in_fork("calibrate", "--output", "/nowhere/at/all.json", folder:, environment:))
+      assert_mistake(/calibrate --help/, puma_tuner_in_fork("calibrate", "--no-such-option", folder:, environment:))
       assert_empty Dir.children(folder)
     end
   end

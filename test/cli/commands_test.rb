@@ -85,38 +85,27 @@ class CommandsTest < TunerTest
     %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/]
   }.freeze
 
-  # In a fork of this process, which has loaded what the command's own would load again, for dozens of mistakes. That each command is found
-  # and loaded by its own process is seen by its help.
-  #
-  # @return [Array(Integer, String)] exit code, and what was told on standard error
-  def forked(words, folder)
-    reader, writer = IO.pipe
-    pid = fork do
-      $VERBOSE = false # as the command has it
-      $stdout.reopen(File::NULL)
-      $stderr.reopen(writer)
-      ARGV.replace(words.map(&:dup))
-      exit!(Dir.chdir(folder) { CLI.call(ARGV) })
-    end
-    writer.close
-    err = reader.read.force_encoding(Encoding::UTF_8)
-    [Process.wait2(pid).last.exitstatus, err]
-  ensure
-    reader.close
-  end
-
   test "every command ends with its exit code and message when arguments are missing or wrong" do
-    commands # are loaded
     in_folder do |folder|
       ENDINGS.each do |words, (expected, pattern)|
-        code, err = expected.zero? ? puma_tuner(*words, folder:).then { |result| [result.code, result.err] } : forked(words, folder)
-        assert_equal expected, code, "#{words.join(" ")}: #{err}"
-        assert_match(pattern, err, words)
-        assert_operator err.lines.size, :<=, 3, err
+        result = expected.zero? ? puma_tuner(*words, folder:) : puma_tuner_in_fork(*words, folder:)
+        assert_equal expected, result.code, "#{words.join(" ")}: #{result.err}"
+        assert_match(pattern, result.err, words)
+        assert_operator result.err.lines.size, :<=, 3, result.err
         assert_empty Dir.children(folder), words
       end
     end
     assert_empty commands.keys.map { |name| name[/\w+/] } - ENDINGS.keys.map(&:first)
+  end
+
+  test "a command that tests run in a fork of theirs ends, prints and fails as in a process of its own" do
+    in_folder do |folder|
+      Document.write(TuningFixture.tuning, File.join(folder, "tuning.json"))
+      [%w[version], %w[tnue], %w[tune nowhere.ru], %w[predict nowhere.json], %w[report tuning.json --verbose]].each do |words|
+        own, forked = [puma_tuner(*words, folder:), puma_tuner_in_fork(*words, folder:)].map { |result| [result.code, result.out.b, result.err.b] }
+        assert_equal own, forked, words
+      end
+    end
   end
 
   # The matrix does it with Ruby 3.3, whose OptionParser does not take them when it is told to take whole names alone.

@@ -82,7 +82,7 @@ class CompareCommandTest < TunerTest
         %w[before.log after.log.gz --seen-from moon] => /--seen-from moon: choose one of app, client/, %w[before.log after.log.gz --grouping nowhere.rb] => /--grouping nowhere\.rb: cannot load/,
         %w[before.log after.log.gz --grouping rails.rb] => /uninitialized constant Rails/, %w[before.log after.log.gz --grouping words.txt] => /--grouping words\.txt: undefined local variable/, %w[before.log after.log.gz --output /no/such/folder/x] => /no folder/,
         %w[before.log after.log.gz --top 0] => /--top 0/
-      }.each { |words, pattern| assert_mistake pattern, puma_tuner("compare", *words, folder:) }
+      }.each { |words, pattern| assert_mistake pattern, puma_tuner_in_fork("compare", *words, folder:) }
       result = puma_tuner("compare", "before.log", "short.log", folder:)
       assert_equal 0, result.code, result.err
       assert_match(/Nothing is shown.*too little time in common/, result.unwrapped)

@@ -23,7 +23,7 @@ class FleetCommandTest < TunerTest
       ["--a", '{a="b"}', "--cert", __FILE__, "--key", __FILE__, "--url", "https://127.0.0.1"] => /--cert and --key: give files with a certificate/,
       ["--a", '{a="b"}', "--cert", __FILE__, "--key", __FILE__, "--url", "http://me:secret@127.0.0.1"] => %r{--url is http://127\.0\.0\.1: write https},
       ["--a", '{a="b"}', "--output", "/no/such/folder/x"] => /no folder/
-    }.each { |words, pattern| assert_mistake pattern, fleet(*words) }
+    }.each { |words, pattern| assert_mistake pattern, puma_tuner_in_fork("fleet", *words) }
   end
 
   test "the command that repeats it has all that what is told rests on, and no header" do

@@ -51,7 +51,7 @@ class LanesCommandTest < TunerTest
         ["five.json", "--output", "nowhere/x.html"] => /cannot write nowhere/,
         ["missing.json"] => /cannot read missing\.json/, ["broken.json"] => /it is not JSON/,
         ["other.json"] => /its kind is "workload", where observation or lanes is needed/, [] => /recording/i
-      }.each { |words, message| assert_mistake(message, puma_tuner("lanes", *words, folder:)) }
+      }.each { |words, message| assert_mistake(message, puma_tuner_in_fork("lanes", *words, folder:)) }
     end
   end
 

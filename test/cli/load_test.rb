@@ -139,7 +139,7 @@ class LoadTest < TunerTest
       %w[URL --reuse 5:1] => /--reuse 5:1/, %w[URL --core 900] => /--core 900 is not available: this process may use 0/, %w[URL --think -1] => /--think -1/,
       %w[URL --output /nowhere/a.json] => /cannot write/,
       %w[URL --raw /nowhere/a.csv] => /cannot write/, %w[URL --path x] => /"x" is not a path/
-    }.each { |words, said| assert_mistake(said, puma_tuner("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }
+    }.each { |words, said| assert_mistake(said, puma_tuner_in_fork("load", *words.map { |word| (word == "URL") ? "http://127.0.0.1:9" : word })) }
   end
 
   # A server that stands still for longer than it says is one of which the generator's figures can't be true.

@@ -11,7 +11,7 @@ class MistakesTest < TunerTest
   # Short, for what must fail before it counts.
   QUICK = %w[--warmup 0.5 --duration 1 --rounds 0 --no-calibrate --html report.html].freeze
 
-  def tune(app, *words, **options) = puma_tuner("tune", *words, *QUICK, "config.ru", folder: app.folder, **options)
+  def tune(app, *words, way: :puma_tuner, **options) = public_send(way, "tune", *words, *QUICK, "config.ru", folder: app.folder, **options)
 
   def assert_nothing_left(app, files: ["config.ru"])
     assert_empty processes_in(app.folder)
@@ -78,7 +78,7 @@ class MistakesTest < TunerTest
 
   test "a rackup file that is not there" do
     ServedApp.open do |app|
-      assert_mistake(/there is no nowhere\.ru/, puma_tuner("tune", "nowhere.ru", folder: app.folder))
+      assert_mistake(/there is no nowhere\.ru/, puma_tuner_in_fork("tune", "nowhere.ru", folder: app.folder))
     end
   end
 
@@ -89,7 +89,7 @@ class MistakesTest < TunerTest
   test "options of requests are refused where none are sent" do
     ServedApp.open do |app|
       [%w[--requests requests.txt], %w[--connections 4], %w[--path /work], %w[--rate 10]].each do |words|
-        assert_mistake(/#{words.first} is for requests that puma_tuner sends; add --load/, puma_tuner("measure", *words, "config.ru", folder: app.folder))
+        assert_mistake(/#{words.first} is for requests that puma_tuner sends; add --load/, puma_tuner_in_fork("measure", *words, "config.ru", folder: app.folder))
       end
       assert_nothing_left(app)
     end
@@ -133,7 +133,7 @@ class MistakesTest < TunerTest
         %w[--threads 8..1] => /--threads 8\.\.1: write a range/, %w[--threads many] => /--threads many/, %w[--workers 0] => /--workers 0/,
         %w[--connections 0] => /--connections 0/, %w[--boot-limit -3] => /--boot-limit -3/, %w[--check 2by3] => /2by3.*WORKERSxTHREADS/,
         %w[--output /nowhere/at/all.json] => %r{cannot write /nowhere}
-      }.each { |words, pattern| assert_mistake(pattern, tune(app, *words)) }
+      }.each { |words, pattern| assert_mistake(pattern, tune(app, *words, way: :puma_tuner_in_fork)) }
       assert_mistake(/no option --no-such-option.*tune --help/, tune(app, "--no-such-option"))
       assert_nothing_left(app)
     end

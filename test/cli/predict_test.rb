@@ -30,7 +30,7 @@ class PredictCommandTest < TunerTest
   QUICK = %w[--workers 1 --threads 1,5 --seeds 3 --simulated-requests 300].freeze
 
   def predict(*words, verb: "predict", recorded: "observation.json")
-    puma_tuner(verb, recorded, *QUICK, *words, folder: @folder, environment: {"PUMA_TUNER_CACHE" => path("cache/puma_tuner"), "XDG_STATE_HOME" => path("state")})
+    puma_tuner_in_fork(verb, recorded, *QUICK, *words, folder: @folder, environment: {"PUMA_TUNER_CACHE" => path("cache/puma_tuner"), "XDG_STATE_HOME" => path("state")})
   end
 
   def sweep_of(*words)

@@ -38,11 +38,11 @@ class RequestsCommandTest < TunerTest
 
   test "mistakes are answered with what to do" do
     in_folder do |folder|
-      assert_mistake(/which requests\? Name a server's log with --from, or take an app's routes with --routes/, puma_tuner("requests", folder:))
-      assert_mistake(/a log or the routes\?/, puma_tuner("requests", "--from", "access.log", "--routes", folder:))
-      assert_mistake(%r{--directory nowhere: there is no such folder}, puma_tuner("requests", "--routes", "--directory", "nowhere", "--output", "requests.txt", folder:))
-      assert_mistake(/cannot read nowhere/, puma_tuner("requests", "--from", "nowhere", folder:))
-      assert_mistake(/--methods TRACE: choose from GET/, puma_tuner("requests", "--from", "access.log", "--methods", "trace", folder:))
+      assert_mistake(/which requests\? Name a server's log with --from, or take an app's routes with --routes/, puma_tuner_in_fork("requests", folder:))
+      assert_mistake(/a log or the routes\?/, puma_tuner_in_fork("requests", "--from", "access.log", "--routes", folder:))
+      assert_mistake(%r{--directory nowhere: there is no such folder}, puma_tuner_in_fork("requests", "--routes", "--directory", "nowhere", "--output", "requests.txt", folder:))
+      assert_mistake(/cannot read nowhere/, puma_tuner_in_fork("requests", "--from", "nowhere", folder:))
+      assert_mistake(/--methods TRACE: choose from GET/, puma_tuner_in_fork("requests", "--from", "access.log", "--methods", "trace", folder:))
       assert_equal ["access.log"], Dir.children(folder)
     end
   end

@@ -104,19 +104,19 @@ class LanesOfAServerTest < TunerTest
       assert_match(/Pool threads could run and did nothing \(GVL wait\) for [\d.]+%/, measured.unwrapped)
       shown = puma_tuner("lanes", "o.json", folder: app.folder)
       assert_match(/did nothing for [\d.]+% of their time at 1x\d, [\d.]+% at 1x2/, shown.unwrapped)
-      html = puma_tuner("lanes", "o.json", "--beside", "o.json", "--format", "html", "--output", "out/lanes.html", folder: app.folder)
+      html = puma_tuner_in_fork("lanes", "o.json", "--beside", "o.json", "--format", "html", "--output", "out/lanes.html", folder: app.folder)
       refute_equal 0, html.code # there is no such folder
-      html = puma_tuner("lanes", "o.json", "--beside", "o.json", "--format", "html", "--output", "lanes.html", folder: app.folder)
+      html = puma_tuner_in_fork("lanes", "o.json", "--beside", "o.json", "--format", "html", "--output", "lanes.html", folder: app.folder)
       assert_equal 0, html.code, html.err
       assert_equal 4, File.read(File.join(app.folder, "lanes.html")).scan('class="lanes"').size
       %w[firefox perfetto json markdown].each do |format|
-        result = puma_tuner("lanes", "o.json", "--format", format, folder: app.folder)
+        result = puma_tuner_in_fork("lanes", "o.json", "--format", format, folder: app.folder)
         assert_equal 0, result.code, result.err
         JSON.parse(result.out) unless format == "markdown"
       end
-      File.write(File.join(app.folder, "lanes.json"), puma_tuner("lanes", "o.json", "--format", "json", folder: app.folder).out)
-      assert_equal shown.out, puma_tuner("lanes", "lanes.json", folder: app.folder).out
-      assert_equal shown.out, puma_tuner("report", "lanes.json", folder: app.folder).out
+      File.write(File.join(app.folder, "lanes.json"), puma_tuner_in_fork("lanes", "o.json", "--format", "json", folder: app.folder).out)
+      assert_equal shown.out, puma_tuner_in_fork("lanes", "lanes.json", folder: app.folder).out
+      assert_equal shown.out, puma_tuner_in_fork("report", "lanes.json", folder: app.folder).out
     end
   end
 end

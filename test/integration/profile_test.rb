@@ -198,7 +198,7 @@ class ProfileIntegrationTest < TunerTest
         ["config.ru", "--request", "/", "--with", "perf"] => /from outside/,
         ["config.ru", "--request", "/a b"] => /--request \/a b: write a path/,
         ["config.ru", "--request", "http://example.com/"] => /write a path.*--url is for a server that runs/
-      }.each { |words, pattern| assert_mistake(pattern, puma_tuner("profile", *words, folder: app.folder)) }
+      }.each { |words, pattern| assert_mistake(pattern, puma_tuner_in_fork("profile", *words, folder: app.folder)) }
       assert_failed(/Check that a server is listening there/, puma_tuner("profile", "--url", "http://127.0.0.1:1/", "--token", "x" * 20, folder: app.folder))
       assert_equal ["config.ru"], Dir.children(app.folder)
     end

@@ -219,7 +219,7 @@ class ProveTest < TunerTest
 
   MISTAKES.each do |words, message|
     test "#{words.join(" ")} is a mistake" do
-      assert_mistake(message, prove(*words))
+      assert_mistake(message, puma_tuner_in_fork("prove", APP, *SHORT, *words, folder: @folder, environment: ENVIRONMENT))
     end
   end
 end

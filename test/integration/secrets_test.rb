@@ -17,7 +17,7 @@ class SecretsTest < TunerTest
 
   KINDS = %i[path query bare_query header cookie body body_file answer location exception variable rails_key database_url option other_option factor other_factor].freeze
 
-  # Everything of a request is read, and some of it is passed on, as apps do.
+  # Everything of a request is read, and some of it is passed on, as apps do. It rests in between: more responses a second show no more.
   RACKUP = <<~'RUBY'
     run lambda { |env|
       env["rack.input"]&.read
@@ -26,7 +26,7 @@ class SecretsTest < TunerTest
       when %r{\A/moved} then next [302, {"location" => "https://u:#{ENV["ANSWER"]}@example.com/sessions/#{ENV["LOCATION"]}?return=#{ENV["LOCATION"]}"}, []]
       end
       2_000.times { |i| i.to_s }
-      sleep(0.001)
+      sleep(0.003)
       [200, {"content-type" => "text/plain", "set-cookie" => "session=#{ENV["ANSWER"]}"}, [ENV["ANSWER"].to_s]]
     }
   RUBY

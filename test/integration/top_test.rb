@@ -347,14 +347,14 @@ class TopIntegrationTest < TunerTest
 
   test "what can't be shown is said, with what to do" do
     Dir.mktmpdir do |folder|
-      assert_mistake(/no server that is recorded belongs to #{folder}.*PumaTuner\.run/, puma_tuner("top", folder))
-      assert_mistake(/neither a process id nor a folder/, puma_tuner("top", "#{folder}/nothing"))
-      assert_mistake(/there is no process 4194304/, puma_tuner("top", "4194304"))
-      assert_mistake(/no server that is recorded belongs to #{Process.pid}/, puma_tuner("top", Process.pid.to_s, "--once"))
-      assert_mistake(/--every 0: write seconds/, puma_tuner("top", "--every", "0"))
-      assert_mistake(/--web is a page; leave out --once/, puma_tuner("top", "--web", "--once"))
-      assert_mistake(%r{tcp://0.0.0.0:80 could be reached by others}, puma_tuner("top", "--web", "--listen", "tcp://0.0.0.0:80"))
-      assert_mistake(/cannot write .*nothing.o.json/, puma_tuner("top", "--output", "#{folder}/nothing/o.json"))
+      assert_mistake(/no server that is recorded belongs to #{folder}.*PumaTuner\.run/, puma_tuner_in_fork("top", folder))
+      assert_mistake(/neither a process id nor a folder/, puma_tuner_in_fork("top", "#{folder}/nothing"))
+      assert_mistake(/there is no process 4194304/, puma_tuner_in_fork("top", "4194304"))
+      assert_mistake(/no server that is recorded belongs to #{Process.pid}/, puma_tuner_in_fork("top", Process.pid.to_s, "--once"))
+      assert_mistake(/--every 0: write seconds/, puma_tuner_in_fork("top", "--every", "0"))
+      assert_mistake(/--web is a page; leave out --once/, puma_tuner_in_fork("top", "--web", "--once"))
+      assert_mistake(%r{tcp://0.0.0.0:80 could be reached by others}, puma_tuner_in_fork("top", "--web", "--listen", "tcp://0.0.0.0:80"))
+      assert_mistake(/cannot write .*nothing.o.json/, puma_tuner_in_fork("top", "--output", "#{folder}/nothing/o.json"))
     end
   end
 end

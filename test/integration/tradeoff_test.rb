@@ -32,11 +32,11 @@ class TradeoffIntegrationTest < TunerTest
     ServedApp.open do |app|
       {["--with", "malloc"] => /--with means something else now; name several subjects instead/, ["--yjit-memory", "x"] => /--yjit-memory x: write a whole number/, ["--topology", "none"] => /none/,
        ["--workers", "2"] => /write --for-workers/, ["--for-workers", "many"] => /--for-workers many: write a whole number/, ["--memory", "x"] => /--memory x: write a size with its unit/}.each do |words, pattern|
-        assert_mistake(pattern, puma_tuner("tradeoff", "yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
+        assert_mistake(pattern, puma_tuner_in_fork("tradeoff", "yjit", *words, "--rounds", "1", "config.ru", folder: app.folder))
       end
-      assert_mistake(/unknown subject magic; choose from yjit, malloc, gc/, puma_tuner("tradeoff", "yjit,magic", folder: app.folder))
+      assert_mistake(/unknown subject magic; choose from yjit, malloc, gc/, puma_tuner_in_fork("tradeoff", "yjit,magic", folder: app.folder))
       File.unlink(File.join(app.folder, "config.ru"))
-      assert_mistake(/no app given/, puma_tuner("gc", folder: app.folder))
+      assert_mistake(/no app given/, puma_tuner_in_fork("gc", folder: app.folder))
     end
   end
 end

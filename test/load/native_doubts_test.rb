@@ -9,9 +9,12 @@ class NativeDoubtsTest < TunerTest
   Load = PumaTuner::Load
   Request = Load::Request
 
+  # What is doubted is what comes back, and not how quickly: without a rest each load here would take a core and more for as long as it lasts.
+  UNHURRIED = Load::Arrivals.closed(think_ns: 2_000_000)
+
   def reply(status, body = "", **headers) = ScriptedServer::Reply.new(status, headers.transform_keys(&:to_s), body)
 
-  def send_load(*requests, duration_s: 0.2, arrivals: Load::Arrivals.closed, connections_count: 4, &answer)
+  def send_load(*requests, duration_s: 0.2, arrivals: UNHURRIED, connections_count: 4, &answer)
     ScriptedServer.serve(->(received, _) { answer.call(received.path) }) do |server|
       Load::Native.new.run(mix: Load::Mix.new(requests:), url_base: server.url, connections_count:, duration_s:, seed: 1, arrivals:)
     end

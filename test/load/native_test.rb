@@ -417,10 +417,10 @@ class NativeTest < TunerTest
   test "responses are told apart by request" do
     by_path = ->(received, _) { (received.path == "/missing") ? 404 : 200 }
     ScriptedServer.serve(by_path) do |server|
-      wrong = run_native(server.url, Request.new(path: "/", expected_statuses: [404]), Request.new(path: "/missing", expected_statuses: [404]))
+      wrong = run_native(server.url, Request.new(path: "/", expected_statuses: [404]), Request.new(path: "/missing", expected_statuses: [404]), duration_s: 0.2)
       assert_equal wrong.statuses["200"], wrong.unexpected_count
       assert_match(/unexpected status/, wrong.complaint)
-      right = run_native(server.url, Request.new(path: "/"), Request.new(path: "/missing", expected_statuses: [404]))
+      right = run_native(server.url, Request.new(path: "/"), Request.new(path: "/missing", expected_statuses: [404]), duration_s: 0.2)
       assert_nil right.complaint
     end
   end

@@ -21,7 +21,45 @@ module CommandLine
     Result.new(out:, err:, code: status.exitstatus)
   end
 
-  # The same, and does not wait for it.
+  # What a command that starts nothing loads is below these.
+  LOADED = %i[CLI Model Predict Advise Report].freeze
+
+  # Loads it, once in a process: else each fork would.
+  def self.load_commands
+    name_of = Module.instance_method(:name) # a few have a method of that name for something else
+    @loaded ||= LOADED.map { |name| PumaTuner.const_get(name) }.tap do |seen|
+      seen.each do |namespace|
+        constants = namespace.constants(false).map { |name| namespace.const_get(name, false) }.grep(Module).reject { |one| one.is_a?(Class) }
+        seen.concat(constants.select { |one| name_of.bind_call(one).to_s.start_with?("PumaTuner::") } - seen)
+      end
+    end
+  end
+
+  # The same in a fork of this process, which has loaded what the command's own would load again: for dozens of commands that start no server.
+  # That each command is found and loaded by its own process is seen by its help (cli/commands_test.rb), and wherever puma_tuner is called.
+  #
+  # @return [Result]
+  def puma_tuner_in_fork(*words, folder: Dir.pwd, environment: {})
+    CommandLine.load_commands
+    readers, writers = Array.new(2) { IO.pipe }.transpose
+    pid = fork do
+      $VERBOSE = false # as the command has it
+      Encoding.default_external = Encoding::UTF_8
+      [$stdout, $stderr].zip(writers) { |stream, writer| stream.reopen(writer) }
+      ENV.update(environment)
+      ARGV.replace(words.map { |word| word.dup.force_encoding(Encoding::UTF_8) })
+      code = Dir.chdir(folder) { PumaTuner::CLI.call(ARGV) }
+      $stdout.flush
+      exit!(code)
+    end
+    writers.each(&:close)
+    out, err = readers.map { |reader| Thread.new { reader.read.force_encoding(Encoding::UTF_8) } }.map(&:value)
+    Result.new(out:, err:, code: Process.wait2(pid).last.exitstatus)
+  ensure
+    [*readers, *writers].each(&:close)
+  end
+
+  # The same as puma_tuner, and does not wait for it.
   #
   # @param options [Hash] of Process.spawn
   # @return [Integer] its process id
