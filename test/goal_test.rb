@@ -25,7 +25,7 @@ class GoalTest < TunerTest
   end
 
   test "anything else is no goal" do
-    ["", "90%", "90 < 300ms", "100% < 1s", "90% < 300", "90% > 300ms", "0% < 1s", "90% < 0ms", "p99 < 1s", "90% < 300ms soon"].each do |text|
+    ["", "90%", "90 < 300ms", "100% < 1s", "90% < 300", "90% > 300ms", "0% < 1s", "90% < 0ms", "p99 < 1s", "90% < 300ms soon", "90% < 86401s", "90% < #{"9" * 400}s"].each do |text|
       assert_nil Goal.read(text), text
     end
   end

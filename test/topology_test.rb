@@ -17,6 +17,6 @@ class TopologyTest < TunerTest
   end
 
   test "nonsense is the user's mistake" do
-    ["3", "x", "2x", "2x0", "-1x2"].each { |text| assert_raises(PumaTuner::UsageError, text) { Topology.parse(text) } }
+    ["3", "x", "2x", "2x0", "-1x2", "1x10000", "99999999x1"].each { |text| assert_raises(PumaTuner::UsageError, text) { Topology.parse(text) } }
   end
 end

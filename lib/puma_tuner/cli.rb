@@ -105,6 +105,7 @@ module PumaTuner
       def tell_interrupted(err) = err.puts("\npuma_tuner: interrupted; everything it started is stopped")
 
       def run(arguments, out, err, clock)
+        CommandLine.ensure_text(arguments)
         words = (arguments.first == "help") ? [*arguments.drop(1), "--help"] : arguments
         return out.puts(Help::FRONT) if words.empty? || HELP_WORDS.include?(words.first)
         if HELP_WORDS.include?(words[1]) && (parts = Commands.parts_of(words.first)).any?

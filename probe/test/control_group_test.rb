@@ -34,6 +34,13 @@ class ControlGroupTest < TunerTest
     assert_equal [nil, nil, 2], group(lines, unlimited)
   end
 
+  test "lines and files that are none of the kernel's are no limit" do
+    files = {"pods/cpu.max" => "150000\n", "cpu.max" => "max 1 2\n", "pods/memory.max" => "\xFF\n", "pods/memory.current" => "many\n", "pods/memory.stat" => "inactive_file 1\n"}
+    assert_equal [nil, nil, nil], group("\n0\nno groups here\n0::/pods\n", files)
+    assert_nil working_set_bytes("0::/pods\n", files)
+    assert_equal [nil, nil, nil], group("", files)
+  end
+
   def working_set_bytes(lines, files)
     Dir.mktmpdir do |system|
       files.each do |path, text|

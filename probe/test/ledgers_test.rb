@@ -179,6 +179,11 @@ class LedgersTest < TunerTest
     assert_equal [(2 * (Folding::ENDED_MAX + 1)).to_s], in_each_encoding(script, @ledgers.directory).uniq
   end
 
+  test "a worker that began before is known by its title, whatever letters the app's folder has" do
+    script = 'require "puma_tuner/probe"; $0 = "puma: cluster worker 1: 77 [gr\xC3\xB6\xC3\x9Fe]".dup.force_encoding("US-ASCII"); p PumaTuner::Probe::Puma.worker'
+    assert_equal ["[1, 77]"], in_each_encoding(script).uniq
+  end
+
   test "a process that begins waits for no reader, and adds nothing up beside it" do
     (Folding::ENDED_MAX + 1).times { record(1) }
     LockedFile.open(File.join(@ledgers.directory, "fold.lock"), File::LOCK_SH) do

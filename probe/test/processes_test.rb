@@ -62,6 +62,16 @@ class ProcessesTest < TunerTest
     assert_operator threads.sum { |thread| kernel_ns(thread) }, :<=, Processes.run_queue_wait_sum_ns(["self"])
   end
 
+  test "a process whose name the kernel cut amid a letter is there as any other" do
+    name, identity = File.read("/proc/self/comm").chomp, Processes.identity(Process.pid)
+    File.write("/proc/self/comm", "обработчик") # the kernel keeps 15 bytes
+    refute_predicate File.read("/proc/self/comm", encoding: Encoding::UTF_8), :valid_encoding?
+    assert Processes.alive?(Process.pid)
+    assert_equal identity, Processes.identity(Process.pid)
+  ensure
+    File.write("/proc/self/comm", name)
+  end
+
   test "cores that a machine could have are none that a process may use" do
     assert_equal [0, 1, 2, 3], Processes.online_among("0-127", "0-3\n")
     assert_equal [2, 8], Processes.online_among("2,8-9", "0-3,8\n")

@@ -154,6 +154,27 @@ class AdvicePatchTest < TunerTest
     assert_equal [[], {"config/database.yml" => ["pool: 8"]}], [computed.changes, computed.by_hand]
   end
 
+  test "a database.yml whose lines end as YAML has them is changed in the right one" do
+    ["\u2028", "\u0085", "\r"].each do |ending|
+      yaml = "# pasted#{ending}# from a page\nproduction:\n  adapter: x\n  max_connections: 5 # places\n"
+      assert_equal [yaml.sub("5", "8")], after(places(yaml)).values, ending.dump
+    end
+  end
+
+  test "a size that the rest of database.yml refers to, or that is no word of one line, is left" do
+    {"&size 5\n  min_connections: *size" => "&size 5…", ">-\n    5" => ">-…", "!!int 5" => "!!int 5…"}.each do |size, told|
+      found = places("production:\n  max_connections: #{size}\n")
+      assert_equal [[], [[:pool_by_hand, [told]]]], [found.changes, found.notes.map { |note| [note.kind, note.facts["found"]] }], size
+    end
+  end
+
+  test "anchors that merge each other again and again end" do
+    doubled = (1..40).map { |level| "a#{level}: &a#{level}\n  one: {<<: *a#{level - 1}}\n  two: {<<: *a#{level - 1}}\n" }.join
+    yaml = "a0: &a0\n  max_connections: 5\n#{doubled}production:\n  <<: *a40\n"
+    assert_equal [yaml.sub("5", "8")], after(places(yaml)).values
+    assert_empty places("production: &own\n  <<: *own\n  adapter: x\n").changes
+  end
+
   test "of two sizes of a pool the first counts" do
     found = patch({"config/database.yml" => "production:\n  pool: 5\n"}, advice("topology", "config/database.yml" => "pool: 8"), advice("starved_pool", "config/database.yml" => "pool: 6"))
     assert_equal [["config/database.yml", "production:\n  pool: 8\n"]], found.changes.map { |change| [change.path, change.after] }

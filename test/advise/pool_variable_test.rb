@@ -12,10 +12,10 @@ class AdvisePoolVariableTest < TunerTest
 
   # @param size [Integer] of the pool that was recorded, for eight threads
   # @return [Hash{String => String}] factors of a variant
-  def factors(database_yml, size: 5, environment: {})
+  def factors(database_yml, size: 5, environment: {}, permissions: 0o644)
     Dir.mktmpdir do |folder|
       FileUtils.mkdir(File.join(folder, "config"))
-      File.write(File.join(folder, "config/database.yml"), database_yml) if database_yml
+      File.write(File.join(folder, "config/database.yml"), database_yml, perm: permissions) if database_yml
       pool = Statement.of(:too_few_places, size:, places_count: 8, threads_count: 8)
       Advise::PoolVariable.factors(TuningFixture.go.with(evidence: [pool]), Host::Command.new(words: ["puma"], directory: folder, environment:))
     end
@@ -36,6 +36,8 @@ class AdvisePoolVariableTest < TunerTest
     ["pool: 5", 'pool: <%= ENV.fetch("A", 5).to_i + 2 %>', "pool: <%= Etc.nprocessors %>", "pool: <%= ENV.fetch(\"A\", 5) %>\n  pool: 5",
       "pool: <%= ENV.fetch(\"A\", 5) %>\n  pool: <%= ENV.fetch(\"B\", 5) %>", "adapter: sqlite3"].each { |line| assert_empty factors("all:\n  #{line}\n"), line }
     assert_empty factors(nil)
+    # The superuser may read it all the same.
+    assert_empty factors(Process.uid.zero? ? "pool: 5\n" : RAILS, permissions: 0)
   end
 
   test "nor can a pool whose recorded size is another than what is read there" do

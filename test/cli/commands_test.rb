@@ -82,7 +82,10 @@ class CommandsTest < TunerTest
     %w[completion tcsh] => [2, /no completion for "tcsh"; choose one of bash, zsh, fish/], %w[completion fish] => [0, /\A\z/], %w[version] => [0, /\A\z/], %w[-v] => [0, /\A\z/],
     %w[tnue] => [2, /there is no command "tnue"; did you mean tune\?/], %w[xyzzyq] => [2, /the commands are tune, measure, model/], %w[config.ru] => [2, /puma_tuner tune config\.ru/],
     %w[--path /] => [2, /begin with a command/], %w[tune --pth /] => [2, /there is no option --pth; did you mean --path\? .*after `--`.* See `puma_tuner tune --help`/],
-    %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/]
+    %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/],
+    %w[tune --directory ~nobody-of-that-name -- puma] => [2, /--directory ~nobody-of-that-name: .*; give the path of a folder/], %w[top ~nobody-of-that-name] => [2, /~nobody-of-that-name is neither a process id nor a folder/],
+    %w[profile --url mailto:x --token 12345678901234567890] => [2, %r{mailto:\S+ is not an http:// address}],
+    ["report", "caf\xE9.json"] => [2, /word 2 of the command is not UTF-8 text/], ["predict", "x.json", "--memory", "#{"9" * 400}GiB"] => [2, /write a size .* at most a million TB/]
   }.freeze
 
   test "every command ends with its exit code and message when arguments are missing or wrong" do
@@ -181,6 +184,8 @@ class CommandsTest < TunerTest
         assert_match(/\AProcfile is no rackup file, .*: give the app's folder, .* after `--`, such as `-- env SECRET\S+ bundle exec puma -C config\/puma\.rb`\z/, told)
         refute_includes told, "hunter2"
         assert_match(/such as `-- bundle exec puma`\z/, mistake.call("Procfile.dev"))
+        File.chmod(0, "Procfile.dev")
+        assert_match(/such as `-- bundle exec puma`\z/, mistake.call("Procfile.dev"), "which may not be read")
         File.write("Procfile", "web: RAILS_ENV=production bundle exec puma -p 3000\n")
         assert_match(/such as `-- env RAILS_ENV=production bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
         File.write("Procfile", "web: bundle exec puma -p 3000\n")

@@ -17,7 +17,7 @@ class FleetCommandTest < TunerTest
     {
       [] => /--a is missing: the labels of the servers/, %w[--a yjit=off] => /"yjit=off" is not a selector; write labels as in PromQL/,
       ["--a", '{a="b"}', "--window", "7"] => /--window 7: write a number and s, m, h, d or w/, ["--a", '{a="b"}', "--a-end", "soon"] => /--a-end soon: write a time such as/,
-      ["--a", '{a="b"}', "--url", "nowhere"] => /--url: write the address of a Prometheus/, ["--a", '{a="b"}', "--timeout", "0"] => /--timeout 0/,
+      ["--a", '{a="b"}', "--url", "nowhere"] => /--url: write the address of a Prometheus/, ["--a", '{a="b"}', "--url", "mailto:x"] => /--url: write the address of a Prometheus/, ["--a", '{a="b"}', "--timeout", "0"] => /--timeout 0/,
       ["--a", '{a="b"}', "--header", "x"] => /write "Name: value"/, ["--a", '{a="b"}', "--header", "A: b", "--header", "x"] => /write "Name: value"/,
       ["--a", '{a="b"}', "--cert", __FILE__] => /--cert and --key belong together/,
       ["--a", '{a="b"}', "--cert", __FILE__, "--key", __FILE__, "--url", "https://127.0.0.1"] => /--cert and --key: give files with a certificate/,

@@ -65,7 +65,7 @@ class LoadsTest < TunerTest
 
   test "words that can't be, or don't go together, are mistakes" do
     {
-      {rate: "0"} => /--rate 0: .*more than 0/, {rate: "many"} => /--rate many/, {rate: "-5"} => /--rate -5/, {connections: "0"} => /--connections 0/,
+      {rate: "0"} => /--rate 0: .*from 0\.001 to 200000/, {rate: "1e-300"} => /from 0\.001/, {rate: "many"} => /--rate many/, {rate: "-5"} => /--rate -5/, {connections: "0"} => /--connections 0/,
       {think: "-1"} => /--think -1/, {rate: "5", think: "1"} => /leave one out/, {rate: "5", connections: "1,2"} => /one number/, {arrivals: "poisson"} => /at which rate/,
       {rate: "5", arrivals: "bursty:1"} => /bursty:N/, {rate: "5", arrivals: "bursty"} => /bursty:N/, {rate: "5", arrivals: "weibull"} => /--arrivals weibull: write poisson/
     }.each { |words, pattern| assert_match(pattern, mistake(**words), words.inspect) }

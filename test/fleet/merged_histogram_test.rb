@@ -32,6 +32,10 @@ class FleetMergedHistogramTest < TunerTest
     assert_in_delta 1.8, Merged.of({"1" => 10.0, "2" => 20.0, "+Inf" => 20.0}).quantile_s(0.9), 1e-12
   end
 
+  test "a bound that is no number is refused" do
+    assert_match(/a bucket up to "high", which is no number/, assert_raises(PumaTuner::InvalidMeasurement) { Merged.of({"high" => 1.0, "+Inf" => 2.0}) }.message)
+  end
+
   test "a quantile above all bounds is unknown" do
     assert_nil Merged.of({"1" => 10.0, "+Inf" => 20.0}).quantile_s(0.9)
     assert_nil Merged.of({"1" => 0.0, "+Inf" => 0.0}).quantile_s(0.9)

@@ -40,7 +40,7 @@ class FleetWordsTest < TunerTest
     ["7", "d", "0d", "-1d", "91d", "1y", "1.5d"].each { |text| assert_match(/--window #{Regexp.escape(text)}: /, assert_raises(UsageError) { Window.seconds("--window", text) }.message) }
     assert_raises(UsageError) { Window.of(0, 30) }
     assert_raises(UsageError) { Window.of(0, 86_400, step_s: 1) }
-    assert_raises(UsageError) { Window.instant("--a-end", "yesterday") }
+    ["yesterday", "9" * 400, "#{"9" * 400}-01-01", "100000000000"].each { |text| assert_match(/--a-end #{text}: write a time/, assert_raises(UsageError) { Window.instant("--a-end", text) }.message) }
     assert_equal [1_772_409_600.0, 1_772_445_600.0, nil], ["2026-03-02", "2026-03-02T10:00:00Z", nil].map { |text| Window.instant("--a-end", text) }
   end
 

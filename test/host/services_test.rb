@@ -156,6 +156,17 @@ class ServicesTest < TunerTest
     assert_equal inodes.reverse, Host::UnixPeers.of(inodes)
   end
 
+  test "a file that any process has open may have a name in other bytes" do
+    Dir.mktmpdir do |folder|
+      File.open(File.join(folder, "caf\xE9.mp3"), "w") do
+        TCPServer.open("127.0.0.1", 0) do |server|
+          inode = File.readlink("/proc/self/fd/#{server.fileno}")[/\d+/]
+          assert_includes Host::Services.new([Process.pid]).send(:own), inode
+        end
+      end
+    end
+  end
+
   test "of a process that has gone there is nothing" do
     pid = Process.wait(spawn("true")) && $?.pid
     assert_equal [[], 0], [Host::Services.of([pid]), Host::Services.cpu_ns([pid])]

@@ -200,6 +200,14 @@ class ExporterTest < TunerTest
     end
   end
 
+  test "labels may have any letters, also where no locale is set" do
+    ServedApp.open(puma_rb: puma_rb) do |app|
+      app.start(extra: {**environment, "PUMA_TUNER_EXPORTER_LABELS" => "team=größe", "LC_ALL" => "C", "LANG" => "C"})
+      text = wait_until("a response of the exporter") { scrape rescue nil } # standard:disable Style/RescueModifier
+      assert_includes text.dup.force_encoding(Encoding::UTF_8), 'puma_tuner_clock_seconds{team="größe"}'
+    end
+  end
+
   test "an address that is taken is told, and the app serves all the same" do
     TCPServer.open("127.0.0.1", @port) do
       ServedApp.open(puma_rb: puma_rb) do |app|

@@ -35,7 +35,7 @@ class GeneratorTest < TunerTest
 
   test "sends to nobody else" do
     ["http://10.0.0.1:80", "http://example.org", "http://localhost.example.org", "https://127.0.0.1:80", "http://127.0.0.1:80/path",
-      "http://0.0.0.0:80", "127.0.0.1:80", "not a url", ""].each do |url|
+      "http://0.0.0.0:80", "127.0.0.1:80", "not a url", "mailto:x", ""].each do |url|
       error = assert_raises(PumaTuner::UsageError, url) { run_against(url) }
       assert_match(/give .*http:\/\/127\.0\.0\.1:9292/, error.message)
     end
@@ -43,7 +43,7 @@ class GeneratorTest < TunerTest
 
   test "sends to another machine when that is said, and still only what is a plain address" do
     assert_equal "http://10.0.0.1:80", run_against("http://10.0.0.1:80", anywhere: true)[:url_base]
-    ["https://10.0.0.1", "http://10.0.0.1/path", "http://user@10.0.0.1", "http://10.0.0.1?a=b", "not a url", "http:"].each do |url|
+    ["https://10.0.0.1", "http://10.0.0.1/path", "http://user@10.0.0.1", "http://10.0.0.1?a=b", "not a url", "mailto:x", "http:"].each do |url|
       assert_raises(PumaTuner::UsageError, url) { run_against(url, anywhere: true) }
     end
   end

@@ -121,7 +121,7 @@ class WhatIfTest < TunerTest
     assert_match(/there is no thread sidekiq among those that serve no requests; there is /, told)
     assert_match(/; there is solid_queue-worker-#, .*, cron \[nightly\]/, told)
     assert_match(/the recording has none/, mistake("without thread sidekiq"))
-    ["without thread", "without cron", "without thread "].each { |text| assert_match(/write such as/, mistake(text)) }
+    ["without thread", "without cron", "without thread ", "without=cron", "without*2"].each { |text| assert_match(/write such as/, mistake(text)) }
   end
 
   test "a workload of before there were background threads has none" do
@@ -234,11 +234,24 @@ class WhatIfTest < TunerTest
       "cores=half" => /whole number/,
       "puma=5.6" => /from 6.0 to 8.x/,
       "ruby=new" => /from 3.0/,
-      "gc*2" => /at most 1/
+      "gc*2" => /at most 1/,
+      "cpu*1e7" => /at most a million/,
+      "io+3601s" => /at most an hour/,
+      "io-#{"9" * 400}s" => /write a time after - with its unit/,
+      "cpu*1000000" => /longer than an hour/,
+      "traffic*1e6" => /that would be 10000000 connections; .* 1 to 10000 connections/,
+      "rate=0.0001" => /an open loop may have 0\.001 to 200000/
     }.each { |text, pattern| assert_match(/\A--what-if #{Regexp.escape(text)}: .*#{pattern.source}/, mistake(text), text) }
     untimed = workload(endpoints: [endpoint_demand(demand([2], gc_ms: nil))])
     assert_match(%r{not timed in GET /}, mistake("gc=0", of: untimed))
     assert_equal 1 * MS, workload_after("yjit*2", of: untimed).endpoints.first.mean_held_ns
+  end
+
+  test "changes that are too large only together are refused, before any number is beyond all" do
+    assert_match(/longer than an hour/, mistake(*["cpu*100000"] * 100))
+    assert_match(/longer than an hour/, mistake(*["overhead*1e6"] * 100, of: app(overhead_cpu_ns: 40_000)))
+    long = workload(endpoints: [endpoint_demand(demand([1, 1], [4_000_000]))])
+    assert_equal MS, changed("cpu*0.5", of: long).first.mean_held_ns, "one that was recorded to be as long stays so"
   end
 
   # Two locks, the first held over 2 ms of a file; then short system calls.

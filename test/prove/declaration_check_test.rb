@@ -82,6 +82,7 @@ class DeclarationCheckTest < TunerTest
     assert_nil difference({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: [[:gem, nil]]).ensure_declared
     assert_match(/gem rack/, refused({"yjit" => "on"}, {[:yjit, nil] => "on", [:gem, "rack"] => "3"}, allowed: [[:gem, "json"], [:extension, nil]]))
     assert_match(/--allow "rack": a fingerprint has ruby, cores/, assert_raises(PumaTuner::UsageError) { Factors.allowed(["rack"]) }.message)
+    assert_match(/--allow "": a fingerprint has ruby, cores/, assert_raises(PumaTuner::UsageError) { Factors.allowed([""]) }.message)
   end
 
   test "a server that tells nothing of Ruby is compared in what both tell" do

@@ -31,6 +31,13 @@ class VariantParserTest < TunerTest
     assert_equal({"yjit" => "off", "threads" => "3"}, variants.first.factors)
   end
 
+  test "more variants than anybody can measure are refused before they are made" do
+    many = Array.new(12) { |place| "env.A#{place}=#{Array.new(10, &:itself).join(",")}" }
+    [-> { VariantParser.factorial(many) }, -> { VariantParser.parse(["a:#{many.join(",").gsub(/(\d),(\d)/, '\1|\2').gsub(/(\d),(\d)/, '\1|\2')}"]) }].each do |made|
+      assert_match(/these are 1000000000000 variants, and 1000 are the most/, assert_raises(PumaTuner::UsageError) { made.call }.message)
+    end
+  end
+
   test "values that may be secret are in no variant's name: it is called by their place" do
     variants = VariantParser.factorial(["env.DATABASE_URL=postgres://u:one@h/a,postgres://u:two@h/a", "env.SLEEP_MS=1,2"])
     assert_equal ["env.DATABASE_URL=value 1 env.SLEEP_MS=1", "env.DATABASE_URL=value 2 env.SLEEP_MS=2"], variants.map(&:name).values_at(0, -1)

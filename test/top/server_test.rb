@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "fileutils"
+require "tmpdir"
 require "support/top_builders"
 
 class TopServerTest < TunerTest
@@ -12,6 +14,19 @@ class TopServerTest < TunerTest
     assert_equal "4711 (/srv/shop)", server.to_s
     assert_equal "4711", server(folder: nil).to_s
     refute_match(/[[:cntrl:]\u202e]/, server(folder: EVIL).to_s)
+  end
+
+  test "a process whose name the kernel cut amid a letter, and a file in other bytes, hide no server" do
+    Dir.mktmpdir do |proc|
+      FileUtils.mkdir_p(%w[fd ns].map { |name| File.join(proc, "7", name) })
+      File.binwrite(File.join(proc, "7/stat"), "7 (обработчик".b.byteslice(0, 18) + ") S 1 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 1 0 555 1 1\n")
+      ["/srv/caf\xE9.ledger", "/srv/caf\xE9/book.ledger"].each_with_index { |path, fd| File.symlink(path, File.join(proc, "7/fd/#{fd}")) }
+      File.symlink("pid:[4026531836]", File.join(proc, "7/ns/pid"))
+      servers = Top::Servers.new(proc:)
+      assert_equal "7-555-4026531836", servers.send(:identity_of, 7)
+      assert_equal ["/srv", "/srv/caf\xE9"].map(&:b), servers.send(:open_folders, 7).map(&:b).sort
+      assert_empty servers.all
+    end
   end
 
   test "where several are meant, none of their folders steers the terminal of who asked" do

@@ -58,6 +58,12 @@ class TopStatusTest < TunerTest
     end
   end
 
+  test "a folder in bytes of no text hides nothing, and can stand in a document" do
+    place = "/nowhere/caf\xE9"
+    found = Top::Status.of(server(folder: place), reading(0, {}), reading(10, {"#{place}/0.ledger" => ledger(entry("GET /a", [50]), worker_index: 0, threads_count: 5)}))
+    assert_equal ["1x5", "/nowhere/caf\uFFFD"], [found.topology.to_s, JSON.parse(JSON.generate(found.to_document)).fetch("folder")]
+  end
+
   test "a worker that has begun since counts from its own beginning, and one that has ended is counted without a row" do
     ended = ledger(entry("GET /a", [10] * 3), worker_index: 0)
     late = ledger(entry("GET /a", [10] * 4), pid: 101, worker_index: 0)

@@ -29,7 +29,7 @@ module PumaTuner
 
       # @return [Array(String, String), nil] the one variable that all sizes in it are read from, and its default
       def self.read(path)
-        return unless File.file?(path)
+        return unless File.file?(path) && File.readable?(path)
         sizes = File.read(path, encoding: Encoding::UTF_8).scrub.scan(SIZE).flatten
         found = sizes.map { |size| READ.match(size)&.captures }
         found.first if found.uniq.size == 1

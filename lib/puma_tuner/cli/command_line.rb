@@ -12,6 +12,15 @@ module PumaTuner
       # @return [String, nil] the one that was meant
       def self.nearest(name, names) = DidYouMean::SpellChecker.new(dictionary: names).correct(name).first
 
+      # Documents hold the command, and are UTF-8. In other bytes Ruby looks for no pattern.
+      #
+      # @param words [Array<String>] of the command
+      # @raise [UsageError]
+      def self.ensure_text(words)
+        place = words.index { |word| !word.valid_encoding? } or return
+        raise UsageError, "word #{place + 1} of the command is not UTF-8 text; where it names a file, rename that"
+      end
+
       # @param command [Class] of a Command
       def initialize(command)
         @command = command

@@ -12,8 +12,8 @@ module PumaTuner
 
     class Option
       READERS = {
-        text: ->(_, text, _) { text }, file: ->(_, text, _) { text }, folder: ->(_, text, _) { text },
-        texts: ->(_, text, _) { text },
+        text: ->(_, text, _) { text }, file: ->(_, text, _) { text }, texts: ->(_, text, _) { text },
+        folder: ->(flag, text, _) { Parse.folder(flag, text) },
         list: ->(_, text, _) { text.split(",") },
         count: ->(flag, text, limits) { Parse.count(flag, text, limits) },
         counts: ->(flag, text, limits) { Parse.counts(flag, text, limits) },

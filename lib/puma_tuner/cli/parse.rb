@@ -4,6 +4,9 @@ module PumaTuner
   module CLI
     # Words of the command line as values; what can't be understood is a UsageError that names its option.
     module Parse
+      # Requests per second. A simulation of fewer would last so long that no 64 bits hold its nanoseconds.
+      RATES = 0.001..200_000
+
       module_function
 
       # @param text [String] "1..8", "1,2,5" or "3"
@@ -26,11 +29,11 @@ module PumaTuner
       # @return [Array<Float>] requests per second, ascending
       def rates(option, text)
         numbers = text.split(",").map { |number| Float(number) }
-        raise ArgumentError if numbers.empty? || !numbers.all? { |number| number.positive? && number <= 200_000 }
+        raise ArgumentError unless numbers.any? && numbers.all?(RATES)
         numbers.uniq.sort
       rescue ArgumentError, TypeError
         raise UsageError, "#{option} #{text}: write requests per second, or a list of them such as 50,100,200; " \
-          "each more than 0 and at most 200000"
+          "each from #{RATES.begin} to #{RATES.end}"
       end
 
       # @param least [Numeric, nil] the least that will do; nil: anything more than zero
@@ -86,22 +89,25 @@ module PumaTuner
       def per_second(option, text)
         number, unit = text.match(%r{\A(\d+(?:\.\d+)?)(?:/(s|min))?\z})&.captures
         rate_per_s = number && number.to_f / SECONDS_IN.fetch(unit || "s")
-        return rate_per_s if rate_per_s&.positive? && rate_per_s <= 200_000
+        return rate_per_s if rate_per_s && RATES.cover?(rate_per_s)
         raise UsageError, "#{option} #{text}: write requests per second such as 120/s, or per minute such as " \
-          "7200/min; more than 0 and at most 200000/s"
+          "7200/min; from #{RATES.begin}/s to #{RATES.end}/s"
       end
 
       BYTES_IN = {"KiB" => 1 << 10, "MiB" => 1 << 20, "GiB" => 1 << 30,
                   "KB" => 10**3, "MB" => 10**6, "GB" => 10**9}.freeze
 
+      # No machine has as much.
+      BYTES = 1..10**18
+
       # @param text [String] "2GiB", "512MiB", "2GB"
       # @return [Integer]
       def bytes(option, text)
-        number, unit = text.match(/\A(\d+(?:\.\d+)?)\s*(\w+)\z/)&.captures
-        bytes = (number.to_f * BYTES_IN[unit]).round if BYTES_IN.key?(unit)
-        return bytes if bytes&.positive?
-        raise UsageError, "#{option} #{text}: write a size with its unit, such as 2GiB or 512MiB; " \
-          "there is #{BYTES_IN.keys.join(", ")}"
+        number, unit = text.match(/\A(\d{1,18}(?:\.\d+)?)\s*(\w+)\z/)&.captures
+        bytes = number.to_f * BYTES_IN[unit] if BYTES_IN.key?(unit)
+        return bytes.round if bytes && BYTES.cover?(bytes)
+        raise UsageError, "#{option} #{text}: write a size with its unit, such as 2GiB or 512MiB, and at most a " \
+          "million TB; there is #{BYTES_IN.keys.join(", ")}"
       end
 
       # @param text [String] "95", "99.9"
@@ -111,6 +117,14 @@ module PumaTuner
         return name if Percentile.name?(name)
         raise UsageError, "#{option}: #{text.inspect} is not a percentile; write a number from 1 to below 100, such " \
           "as 95 or 99.9"
+      end
+
+      # @return [String] as it is
+      def folder(option, text)
+        File.expand_path(text)
+        text
+      rescue ArgumentError => error # "~name", of a user who is not there
+        raise UsageError, "#{option} #{text}: #{error.message}; give the path of a folder"
       end
 
       # @param text [String] "1x3,2x5"

@@ -17,7 +17,7 @@ module PumaTuner
       # @raise [InvalidMeasurement] when servers had different bounds, and what was added up means nothing
       def self.of(cumulative)
         return if cumulative.empty?
-        sorted = cumulative.map { |le, count| [(le == "+Inf") ? Float::INFINITY : Float(le), count] }.sort
+        sorted = cumulative.map { |le, count| [bound_s(le), count] }.sort
         unless sorted.last.first.infinite?
           raise InvalidMeasurement, "a histogram has no +Inf bucket; check whether relabelling or recording rules " \
             "drop it"
@@ -34,6 +34,13 @@ module PumaTuner
         end
         new(bounds_s: sorted.map(&:first).freeze, counts: counts.freeze)
       end
+
+      def self.bound_s(text)
+        return Float::INFINITY if text == "+Inf"
+        Float(text, exception: false) or raise InvalidMeasurement, "a histogram has a bucket up to " \
+          "#{text[0, 40].inspect}, which is no number; check whether relabelling or recording rules change the label le"
+      end
+      private_class_method :bound_s
 
       # @return [Float]
       def count = counts.sum

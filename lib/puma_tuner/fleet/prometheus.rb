@@ -47,7 +47,7 @@ module PumaTuner
         refuse_two_of_a_name
         @identity = (cert || key) ? identity(cert, key) : {}
         @warnings = []
-      rescue URI::InvalidURIError
+      rescue URI::Error
         raise UsageError, "--url: write the address of a Prometheus, such as http://127.0.0.1:9090"
       end
 

@@ -23,13 +23,15 @@ module PumaTuner
         seconds
       end
 
-      # Without a zone it is of UTC, as all times are that are printed: the same words mean the same on any machine.
+      # Without a zone it is of UTC, as all times are that are printed: the same words mean the same on any machine. No
+      # year has more than four digits, and no number of seconds so many that it is beyond all numbers.
       #
       # @param text [String, nil] ISO 8601, or seconds since 1970
       # @return [Numeric, nil]
       def self.instant(option, text)
         return if text.nil?
-        return text.to_f if text.match?(/\A\d{9,}(\.\d+)?\z/)
+        return text.to_f if text.match?(/\A\d{9,11}(\.\d{1,9})?\z/)
+        raise ArgumentError unless text.match?(/\A\d{4}-/)
         instant = text.include?("T") ? text : "#{text}T00:00:00"
         Time.iso8601(instant.match?(self::ZONE) ? instant : "#{instant}Z").to_f
       rescue ArgumentError

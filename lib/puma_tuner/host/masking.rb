@@ -146,7 +146,7 @@ module PumaTuner
         File.open(path, File::RDWR | File::CREAT, 0o600) do |file|
           file.flock(File::LOCK_EX)
           kept = file.read
-          next kept if kept.match?(/\A\h{32}\z/)
+          next kept if kept.b.match?(/\A\h{32}\z/) # whatever is there
           file.truncate(0)
           file.rewind
           SecureRandom.hex(16).tap { |key| file.write(key) }

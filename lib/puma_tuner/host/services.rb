@@ -67,7 +67,8 @@ module PumaTuner
       end
 
       def socket(link)
-        File.readlink(link)[/\Asocket:\[(\d+)\]\z/, 1]
+        # Other files may have names in any bytes.
+        File.readlink(link).scrub[/\Asocket:\[(\d+)\]\z/, 1]
       rescue SystemCallError
         nil # it was closed meanwhile
       end

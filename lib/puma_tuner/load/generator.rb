@@ -80,7 +80,7 @@ module PumaTuner
         raise UsageError, "load is sent to this machine only, and this is another: #{Host::Masking.paths(url_base)}; " \
           "give a URL such as http://127.0.0.1:9292. `puma_tuner load --anywhere` sends it " \
           "elsewhere: only to what is yours"
-      rescue URI::InvalidURIError
+      rescue URI::Error
         raise UsageError, "#{Host::Masking.paths(url_base).inspect} is not a URL; give one such as " \
           "http://127.0.0.1:9292"
       end

@@ -39,7 +39,11 @@ module PumaTuner
       # @return [Array(Model::Workload, Model::Machine)]
       # @raise [UsageError] when there is nothing of what is to be changed
       def apply(workload, machine)
-        @changes.inject([workload, machine]) { |(changed, on), change| change.call(changed, on) }
+        return [workload, machine] if @changes.empty?
+        most_ns = [LONGEST_NS, longest_ns(workload, machine)].max
+        @changes.inject([workload, machine]) do |before, change|
+          change.call(*before).tap { |after| ensure_short(longest_ns(*after), most_ns) }
+        end
       end
 
       # @return [Array<String>] the expressions, as they were written
@@ -52,6 +56,22 @@ module PumaTuner
       def load? = @changes.any?(Traffic)
 
       private
+
+      # What a request may take. Thousands of longer ones, one after the other, last for more nanoseconds than the
+      # simulation's 64 bits hold.
+      LONGEST_NS = 3_600 * Units::NS_PER_S
+      private_constant :LONGEST_NS
+
+      def ensure_short(longest_ns, most_ns)
+        return if longest_ns <= most_ns
+        raise UsageError, "--what-if #{to_a.join(", ")}: a request would take longer than an hour; assume less"
+      end
+
+      def longest_ns(workload, machine)
+        requests_ns = workload.endpoints.flat_map(&:demands).map { |demand| demand.held_ns + demand.wait_ns }
+        pumas_ns = [workload.overhead_cpu_ns, *PumasOwn::OF_MACHINE.map { |name| machine.public_send(name) }]
+        [*requests_ns, *pumas_ns.map(&:to_i)].max
+      end
 
       def changes
         mixes = @expressions.select { |expression| expression.target == "mix" }

@@ -48,7 +48,7 @@ module PumaTuner
         raise UsageError, "#{told(url)} is not an http:// address" unless uri.is_a?(URI::HTTP)
         made = Array.new(@times) { made_of(get(uri, token: @settings.token), uri) }
         costs(made, "one request at a time: GET #{endpoint(uri.path)} of a running server")
-      rescue URI::InvalidURIError
+      rescue URI::Error
         raise UsageError, "#{told(url)} is not an http:// address"
       end
 
@@ -63,7 +63,7 @@ module PumaTuner
         return if Load::Request::PATH.match?(path) && URI.join("http://127.0.0.1", path)
         raise UsageError, "--request #{told(path)}: write a path, with blanks and the like percent-encoded; " \
           "--url is for a server that runs already"
-      rescue URI::InvalidURIError
+      rescue URI::Error
         raise UsageError, "--request #{told(path)}: write a path, with what no address may hold percent-encoded"
       end
 

@@ -53,8 +53,8 @@ module PumaTuner
         end
         check_value(factors, "yjit", /\A(on|off)\z/, "on or off")
         check_value(factors, "affinity", /\A(on|core|off)\z/, "on, core or off")
-        check_value(factors, "threads", /\A\d+(:\d+)?\z/, "5 or 1:5")
-        check_value(factors, "workers", /\A\d+\z/, "a number")
+        check_value(factors, "threads", /\A\d{1,4}(:\d{1,4})?\z/, "5 or 1:5")
+        check_value(factors, "workers", /\A\d{1,4}\z/, "a number of at most four digits")
         factors["topology"]&.then { |text| Topology.parse(text) }
       end
 

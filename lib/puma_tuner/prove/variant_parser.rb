@@ -93,9 +93,16 @@ module PumaTuner
         }.join(" ")
       end
 
+      # More take weeks, and ten factors of ten values more memory than there is.
+      VARIANTS_MAX = 1_000
+
       # @param levels [Hash{String => Array<String>}]
       # @return [Array<Hash{String => String}>] the first value of each first
       def combinations(levels)
+        count = levels.each_value.map(&:size).reduce(1, :*)
+        if count > VARIANTS_MAX
+          raise UsageError, "these are #{count} variants, and #{VARIANTS_MAX} are the most; leave out factors or values"
+        end
         first, *others = levels.map { |key, values| values.map { |value| [key, value] } }
         first ? first.product(*others).map(&:to_h) : [{}]
       end

@@ -69,9 +69,16 @@ module PumaTuner
 
       def matching(named)
         return of_process(named.to_i) if named.match?(/\A\d+\z/)
-        folder = File.expand_path(named.end_with?(".ru") ? File.dirname(named) : named)
-        raise UsageError, "#{named} is neither a process id nor a folder" unless File.directory?(folder)
-        all.select { |server| server.folder == File.realpath(folder) }
+        folder = folder_named(named) or raise UsageError, "#{named} is neither a process id nor a folder"
+        all.select { |server| server.folder == folder }
+      end
+
+      # @return [String, nil] nil of what is none
+      def folder_named(text)
+        path = File.expand_path(text.end_with?(".ru") ? File.dirname(text) : text)
+        File.realpath(path) if File.directory?(path)
+      rescue ArgumentError
+        nil # ~name, of a user who is not there
       end
 
       def of_process(pid)
@@ -114,8 +121,8 @@ module PumaTuner
       end
 
       def open_folders(pid)
-        Dir.each_child("#{@proc}/#{pid}/fd").filter_map { |fd| link(pid, "fd/#{fd}") }.grep(/\.ledger\z/)
-          .map { |path| File.dirname(path) }.uniq
+        Dir.each_child("#{@proc}/#{pid}/fd").filter_map { |fd| link(pid, "fd/#{fd}") }
+          .select { |path| path.end_with?(".ledger") }.map { |path| File.dirname(path) }.uniq
       rescue SystemCallError
         [] # it has gone, or is somebody else's
       end
@@ -123,7 +130,7 @@ module PumaTuner
       # @param writer_pid [Integer] the first of those that write there
       def leader_of(folder, writer_pid)
         name = File.basename(folder)
-        return pids.find { |pid| identity_of(pid) == name } if Probe::Ledgers::NAME.match?(name)
+        return pids.find { |pid| identity_of(pid) == name } if own_place?(folder)
         ledger = Dir[File.join(root(writer_pid), folder, "#{Processes.inner_pid(writer_pid)}-*.ledger")].first or return
         worker?(ledger) ? stat(writer_pid)[1].to_i : writer_pid
       end
@@ -139,8 +146,11 @@ module PumaTuner
 
       def server(pid, folder)
         Server.new(pid:, directory: File.join(root(pid), folder), identity: Probe::Processes.identity(pid),
-          folder: link(pid, "cwd"), ours: !Probe::Ledgers::NAME.match?(File.basename(folder)))
+          folder: link(pid, "cwd"), ours: !own_place?(folder))
       end
+
+      # @return [Boolean] whether the server itself has chosen the folder of its ledgers
+      def own_place?(folder) = Probe::Ledgers::NAME.match?(File.basename(folder).b)
 
       def pids = @pids ||= Dir.children(@proc).grep(/\A\d+\z/).map(&:to_i).sort
 
@@ -169,6 +179,7 @@ module PumaTuner
       # @return [String] before a path of the process; nothing where it sees the same files as we do
       def root(pid) = (mount(pid) == mount("self")) ? "" : "#{@proc}/#{pid}/root"
 
+      # A path may be of any bytes. It stays as it is, or it would be another one, so no pattern is looked for in it.
       def link(pid, name)
         File.readlink("#{@proc}/#{pid}/#{name}")
       rescue SystemCallError

@@ -72,8 +72,8 @@ module PumaTuner
       # @return [Status]
       def status
         latency = @account.endpoints.map(&:latency).reduce(:+)
-        Status.new(at: Time.now.utc.iso8601(3), pid: @server.pid, folder: @server.folder, topology:, window_ns: @ns,
-          requests_count: requests_count(@account), throughput_per_s: per_s(requests_count(@account)),
+        Status.new(at: Time.now.utc.iso8601(3), pid: @server.pid, folder: @server.folder&.scrub, topology:,
+          window_ns: @ns, requests_count: requests_count(@account), throughput_per_s: per_s(requests_count(@account)),
           p50_ns: latency&.quantile_ns(0.5), p99_ns: latency&.quantile_ns(0.99),
           diagnosis: Diagnosis.of(@account.endpoints, threads_count: topology&.threads_count),
           endpoints: [*works(@account.endpoints, "request"), *works(@account.jobs, "job")].freeze,

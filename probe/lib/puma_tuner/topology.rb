@@ -11,8 +11,9 @@ module PumaTuner
     # @return [Topology]
     # @raise [UsageError] when it is none
     def self.parse(text)
-      match = /\A(\d+)x(\d+)\z/.match(text) or
-        raise UsageError, "#{text.inspect} is not a topology; write WORKERSxTHREADS, such as 2x3"
+      # A typing error must start no million of processes or threads.
+      match = /\A(\d{1,4})x(\d{1,4})\z/.match(text) or raise UsageError,
+        "#{text.to_s[0, 40].inspect} is not a topology; write WORKERSxTHREADS, such as 2x3, each of at most four digits"
       from(match[1].to_i, match[2].to_i)
     end
 

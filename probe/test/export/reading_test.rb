@@ -117,7 +117,7 @@ class ExportReadingTest < TunerTest
     one.admit(:request, "GET /a")
     File.write(path, "[\"request\",\"GET /lo", mode: "a")
     assert_equal %w[/a /b (other)], %w[/a /b /c].map { |one_path| two.admit(:request, "GET #{one_path}").delete_prefix("GET ") }
-    File.write(path, "17\n", mode: "a")
+    File.write(path, "17\n[7,\"GET /x\"]\n[\"request\",[1]]\n[\"\xFF\",\"GET /x\"]\n{\"a\":1}\n", mode: "a")
     assert_equal %w[(other) /b Nightly], [["GET /c", :request], ["GET /b", :request], ["Nightly", :job]].map { |name, kind| one.admit(kind, name).delete_prefix("GET ") }
     assert_equal ["(other)", "Nightly"], [AdmittedNames.new(@ledgers.directory, 2).admit(:request, "GET /c"), two.admit(:job, "Nightly")]
   end
@@ -245,8 +245,11 @@ class ExportReadingTest < TunerTest
     File.write(path, JSON.generate(JSON.parse(File.read(path)).merge("at_s" => Process.clock_gettime(Process::CLOCK_MONOTONIC) - 100, "interval_s" => 10)))
     assert_empty families.fetch("gc_runs_total").samples
     refute_empty families.fetch("process_pss_bytes").samples
-    File.write(path, "{")
-    assert_empty families.fetch("gc_runs_total").samples
+    ["{", "[]", "7", "{}", '{"pid":1}', JSON.generate(JSON.parse(File.read(path)).merge("at_s" => Process.clock_gettime(Process::CLOCK_MONOTONIC), "gc_count" => "x"))].each do |damaged|
+      File.write(path, damaged)
+      assert_empty families.fetch("gc_runs_total").samples, damaged
+      refute_empty families.fetch("process_pss_bytes").samples, damaged
+    end
   end
 
   test "without the extension, GVL wait is not 0 but absent" do
@@ -268,5 +271,7 @@ class ExportReadingTest < TunerTest
     assert_equal 10, limit.counted(10, 20, version: "3.3.8", options: nil)
     assert_equal 30, limit.counted(10, 20, version: "3.4.5", options: nil)
     assert_equal 10, limit.counted(10, 20, version: "3.4.5", options: "--yjit-exec-mem-size=64")
+    broken = "-I/gr\xC3\xB6\xC3\x9Fe --yjit-mem-size=64".b.force_encoding(Encoding::US_ASCII) # as where no locale is set
+    assert_equal [64 * mib, false], [limit.bytes(version: "3.4.5", options: broken), limit.code_only?(version: "3.3.8", options: broken)]
   end
 end

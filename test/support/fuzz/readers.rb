@@ -6,6 +6,7 @@ require "rbconfig"
 require "socket"
 require "stringio"
 require "zlib"
+require "support/builders"
 require_relative "documents"
 require_relative "trial"
 
@@ -21,7 +22,7 @@ module Fuzz
     module_function
 
     # @return [Array<Reader>]
-    def all = [*documents, *texts, *journals, *profiles, *of_servers, prometheus, responses]
+    def all = [*documents, *texts, words, what_if, *journals, *profiles, *of_servers, control_group, prometheus, responses]
 
     # @param count [Integer] of inputs
     # @return [Hash{Reader => Integer}] shares of them, together so many at least: a reader in C is quicker, and has more
@@ -103,7 +104,7 @@ module Fuzz
         Reader.new(name: "arrivals", seeds: ["# times\n0.5\n1.25\n7\n", "1795000000.123\n1795000000.456\n"], read: lambda { |path|
           TP::CLI::Loads.allocate.send(:times_ns, path)
         }),
-        puma_file
+        puma_file, database_yml
       ]
     end
 
@@ -124,6 +125,141 @@ module Fuzz
         edited = file.with("workers 3\nthreads 4, 4\npreload_app!\nbefore_fork { GC.compact }", "advised")
         raise "it is no Ruby any more" unless TP::Advise::PumaFile.new(edited.source).ruby?
       })
+    end
+
+    DATABASE_YML = <<~YAML
+      default: &default
+        pool: <%= ENV.fetch("RAILS_MAX_THREADS") { 5 } %> # places
+      production:
+        primary: {<<: *default, adapter: x}
+        queue:
+          <<: *default
+          pool: 7
+    YAML
+
+    # A size is changed where it stands, and nowhere else.
+    def database_yml
+      Reader.new(name: "database.yml", seeds: [DATABASE_YML, "production:\n  pool: 5\n"], read: lambda { |path|
+        TP::Advise::PoolVariable.send(:read, path)
+        of_production = ->(yaml) { TP::Advise::DatabaseYml.new(yaml, environment: "production") }
+        file = of_production.call(File.read(path, encoding: Encoding::UTF_8))
+        key = file.key("max_connections")
+        sizes = file.sizes(key)
+        next unless sizes.one? && sizes.first.match?(/\A\d+\z/)
+        raise "another place was changed" unless of_production.call(file.with(key, "8")).sizes(key) == ["8"]
+      })
+    end
+
+    # An option of the dictionary and its value, or one of PARTS.
+    WORDS = <<~'TEXT'
+      memory 2GiB
+      slo GET /articles/:id: 99.9% < 1.5s
+      at 7200/min
+      threads 1..8,16
+      time 1.5h
+      precision 2%
+      topologies 1x5,2x3
+      settings none
+      duration 8.5
+      every 0.5
+      seed 7
+      yjit_memory 32,64
+      rates 50,100.5
+      percentile 99.9
+      window 7d
+      instant 2026-03-02T10:00:00Z
+      selector {yjit="off",service=~"shop|admin"}
+      listen tcp://127.0.0.1:0
+      expect fast: p99 <= 0.9
+      expect 97.5% < 300ms
+      variant old:gem.json=2.7.2,env.A=1|2
+      factor threads=3,5
+      allow gem rack
+      url http://127.0.0.1:9090/prometheus
+    TEXT
+
+    # Values that a part of the program reads by itself.
+    PARTS = {
+      "rates" => ->(text) { TP::CLI::Parse.rates("--rate", text) }, "percentile" => ->(text) { TP::CLI::Parse.percentile("--percentiles", text) },
+      "window" => ->(text) { TP::Fleet::Window.of(1_795_000_000, TP::Fleet::Window.seconds("--window", text)) },
+      "instant" => ->(text) { TP::Fleet::Window.of(TP::Fleet::Window.instant("--a-end", text), 3_600) }, "selector" => ->(text) { TP::Fleet::Selector.parse(text).of("up") },
+      "listen" => ->(text) { TP::Top::Web.address(text).to_s }, "expect" => ->(text) { TP::Prove::Expectations.parse([text]).metrics },
+      "variant" => ->(text) { TP::Prove::VariantParser.parse([text]) }, "factor" => ->(text) { TP::Prove::VariantParser.factorial([text]) },
+      "allow" => ->(text) { TP::Prove::Factors.allowed([text]) }, "url" => ->(text) { TP::Fleet::Prometheus.new(text, headers: ["X-Scope-OrgID: team"]).to_s }
+    }.freeze
+
+    # What is read goes into documents, and has to come out of them again.
+    def words
+      Reader.new(name: "words of the command", seeds: WORDS.lines, read: lambda { |path|
+        lines(path).each do |line|
+          values = [value_of(*line.split(" ", 2))].flatten.grep(TP::Document::Writing)
+          values.each { |value| value.class.from_document(JSON.parse(JSON.generate(value.to_document))) }
+        end
+      })
+    end
+
+    def value_of(name = nil, text = "")
+      return quietly { PARTS.fetch(name).call(text) } if PARTS.key?(name)
+      option = TP::CLI::Dictionary::ALL[name.to_s.to_sym]
+      quietly { option.read(text) } if option&.value?
+    end
+
+    # Words of a command: none has a zero in it.
+    def lines(path)
+      File.binread(path).delete("\0").force_encoding(Encoding::UTF_8).lines(chomp: true)
+        .tap { |all| TP::CLI::CommandLine.ensure_text(all) }
+    end
+
+    # As the command has it: Ruby warns of numbers beyond all numbers.
+    def quietly
+      verbose, $VERBOSE = $VERBOSE, false
+      yield
+    ensure
+      $VERBOSE = verbose
+    end
+
+    WHAT_IFS = <<~TEXT
+      cpu(/articles)*0.7
+      cpu+500us
+      io(db, /articles)-20ms
+      io=0
+      gc(POST /orders/:id)*50%
+      yjit*1.2
+      overhead*0.5
+      traffic*2
+      rate=300
+      connections=50
+      mix(/articles)=0.5
+      weight(/articles)*2
+      cores=4
+      puma=7.2
+      without thread cron
+      without lock lock 0
+      without releases file
+      size(lock 1)=10
+    TEXT
+
+    # What is assumed of an app, and what comes of it, simulated.
+    def what_if
+      app, machine = assumed
+      Reader.new(name: "what-if", seeds: WHAT_IFS.lines, read: lambda { |path|
+        workload, on = quietly { TP::Predict::WhatIf.parse(lines(path)).apply(app, machine) }
+        # Many threads, of requests that last for an hour, take long to simulate, and so do millions that arrive meanwhile.
+        next if workload.arrivals.open? && workload.arrivals.rate_per_s * workload.endpoints.map(&:mean_ns).max > 100_000 * TP::Units::NS_PER_S
+        workload = workload.with(background: [].freeze)
+        scenario = TP::Predict::Scenario.as_recorded(workload, TP::Topology.from(1, 1))
+        TP::Predict::Engine.call(TP::Predict::Plan.new(workload:, machine: on, scenario:, seed: 1, requests_count: 20))
+      })
+    end
+
+    # @return [Array(Model::Workload, Model::Machine)] with something of all that can be changed
+    def assumed
+      build = Documents.made(Builders)
+      orders = build.demand([1, 2, 3, 4, 5, 6, 7], [0, 2, 0, 1, 0.01, 1], wait_kinds: %w[acquire file release] * 2, gc_ms: 1)
+      endpoints = [build.endpoint_demand(build.demand([2, 3, 1], [5, 10], wait_kinds: %w[db io]), name: "GET /articles", weight_ratio: 0.75),
+        build.endpoint_demand(orders, name: "POST /orders/:id", weight_ratio: 0.25)]
+      background = [TP::Model::BackgroundDemand.new(name: "cron", burst_ns: 3_000_000, gap_ns: 200_000_000)]
+      [build.workload(endpoints:, kinds_of_locks: ["mutex", ["pool", 2]], overhead_cpu_ns: 40_000, background:), build.machine]
     end
 
     def timed_log(name, seeds, format: nil)
@@ -371,10 +507,47 @@ module Fuzz
         Reader.new(name: "order to resize", seeds: [JSON.generate(order)], json: :whole, refuses: JSON_REFUSALS, read: in_its_place(TP::Probe::Resize::ORDER) { |folder|
           TP::Probe::Resize::Order.read(folder)&.why_not(0)
         }),
+        Reader.new(name: "state of a pool", seeds: ['{"format":1,"threads":[1,8],"pool":{"max_count":5}}'], json: :whole, read: in_its_place("1.pool") { |folder|
+          TP::Probe::Resize.threads_counts([File.join(folder, "1.ledger")])
+        }),
+        Reader.new(name: "names that are exported", seeds: ["[\"request\",\"GET /a\"]\n[\"job\",\"Nightly\"]\n"], json: :lines, read: in_its_place("exported.names") { |folder|
+          told = TP::Export::AdmittedNames.new(folder, 2).admit(:request, "GET /b")
+          raise "a name became another" unless ["GET /b", TP::Probe::Endpoint::OTHER].include?(told)
+        }),
+        gauges,
         Reader.new(name: "X-Request-Start", seeds: ["t=1795000000.123", "1795000000123", "1795000000123456"], read: ->(path) { TP::Probe::RequestStart.instant_ns(File.binread(path)) }),
         Reader.new(name: "path of a request", seeds: ["/articles/42/comments/9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "/a%20b/%E3%81%82?q=1"], read: ->(path) { TP::Probe::Endpoint::Path.name(File.binread(path)) }),
         Reader.new(name: "heads of HTTP requests", seeds: ["GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n"], read: method(:read_head))
       ]
+    end
+
+    # Those of this process, at the time at which they were written.
+    def gauges
+      own = TP::Export::ProcessGauges.new("/", server: nil, worker_index: 0).read
+      Reader.new(name: "gauges of a process", seeds: [JSON.generate(own)], json: :whole, read: in_its_place("#{own.fetch(:pid)}.gauges") { |folder|
+        processes = TP::Export::ProcessGauges.read_all(folder, now_s: own.fetch(:at_s)).map do |one|
+          TP::Export::Reading::ServerProcess.new(pid: one.fetch("pid"), worker: one["worker_index"].to_s, began_at_ns: 0, cpu_ns: 0, memory: {}, gauges: one, threads_sums: [])
+        end
+        TP::Export::Text.of(TP::Export::ProcessFamilies.new(processes).call)
+      })
+    end
+
+    GROUPS = ["0::/a/b\n\n150000 100000\n", "12:memory:/a\n4:cpu,cpuacct:/\n\n9\ninactive_file 3\nnr_throttled 4\n"].freeze
+    OF_GROUPS = %w[cpu.max cpu.stat memory.max memory.current memory.stat cpu/cpu.cfs_quota_us cpu/cpu.cfs_period_us cpu/cpu.stat memory/memory.limit_in_bytes
+      memory/memory.usage_in_bytes memory/memory.stat].freeze
+
+    # The groups of a process, and after an empty line what is in all their files. No path has a zero in it.
+    def control_group
+      Reader.new(name: "control group", seeds: GROUPS, read: lambda { |path|
+        groups, content = File.binread(path).delete("\0").split("\n\n", 2)
+        File.binwrite(path, groups.to_s)
+        OF_GROUPS.each do |name|
+          FileUtils.mkdir_p(File.dirname(place = File.join("#{path}.system", name)))
+          File.binwrite(place, content.to_s)
+        end
+        group = TP::Probe::ControlGroup.new(TP::Probe::Processes.read(path), system: "#{path}.system")
+        quietly { [group.cpu_quota_cores, group.memory_limit_bytes, group.throttled_count, group.working_set_bytes] }
+      })
     end
 
     # @yieldparam folder [String] in which the input has this name
@@ -395,7 +568,7 @@ module Fuzz
       [theirs, ours].each(&:close)
     end
 
-    VECTOR = {"status" => "success", "data" => {"resultType" => "matrix", "result" => [{"metric" => {"le" => "0.1", "service" => "a"}, "values" => [[1_795_000_000, "1.5"], [1_795_000_060.25, "NaN"]]}]}}.freeze
+    VECTOR = {"status" => "success", "data" => {"resultType" => "matrix", "result" => [{"metric" => {"le" => "+Inf", "service" => "a"}, "values" => [[1_795_000_000, "1.5"], [1_795_000_060.25, "NaN"]]}]}}.freeze
     SCALAR = {"status" => "success", "isPartial" => true, "warnings" => ["x"], "data" => {"result" => [{"metric" => {"le" => "+Inf"}, "value" => [1_795_000_000, "7"]}]}}.freeze
     NAMES = {"status" => "success", "data" => %w[a b]}.freeze
     REFUSED = {"status" => "error", "errorType" => "timeout", "error" => "query timed out"}.freeze
@@ -407,7 +580,7 @@ module Fuzz
         "HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 10:00:00 GMT\r\nContent-Type: application/json\r\nContent-Length: #{body.bytesize}\r\n\r\n#{body}"
       end
       bodies = [VECTOR, SCALAR, NAMES, REFUSED].map { |content| JSON.generate(content) }
-      Reader.new(name: "answers of Prometheus", seeds: [*seeds, *bodies], json: :lines, read: method(:ask))
+      Reader.new(name: "answers of Prometheus", seeds: [*seeds, *bodies], json: :lines, read: ->(path) { quietly { ask(path) } })
     end
 
     def ask(path)
@@ -429,7 +602,7 @@ module Fuzz
     def put(client, question, window, answer)
       serving = Thread.new { answer_once(answer) }
       case question
-      when :range then client.range("up", window).each { |series| series.label("le") }
+      when :range then TP::Fleet::MergedHistogram.of(client.range("up", window).to_h { |series| [series.label("le"), series.values.values.first] })
       when :instant then client.instant("up", 1_795_000_000).each { |series| series.values.values.sum(0.0) }
       else client.label_values("le", "up", window).map(&:size)
       end

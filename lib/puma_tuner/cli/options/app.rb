@@ -88,7 +88,7 @@ module PumaTuner
         def no_rackup
           starts = if File.extname(rackup) == ".rb"
             "bundle exec ruby #{Shellwords.escape(rackup)}"
-          elsif File.basename(rackup).start_with?("Procfile")
+          elsif File.basename(rackup).start_with?("Procfile") && File.readable?(rackup)
             File.read(rackup).scrub[OF_PROCFILE, 1]&.then { |line| of_procfile(line.strip) }
           end
           "#{rackup} is no rackup file, whose name ends in .ru, and Puma serves no other: give the app's folder, its " \

@@ -12,14 +12,15 @@ module PumaTuner
       Expression = Data.define(:text, :target, :selector, :operator, :operand)
 
       class Expression
-        # An endpoint's name may hold brackets of its own.
-        SHAPE = /\A(?<target>[a-z]+)\s*(?:\(\s*(?<selector>.+?)\s*\))?\s*(?<operator>[*=+-])\s*(?<operand>\S+)\z/
+        # An endpoint's name may hold brackets of its own. `without` has a shape of its own.
+        SHAPE = /\A(?!without\b)(?<target>[a-z]+)\s*(?:\(\s*(?<selector>.+?)\s*\))?
+          \s*(?<operator>[*=+-])\s*(?<operand>\S+)\z/x
 
         WITHOUT = /\A(?<target>without)\s+(?<operator>thread|lock|releases)\s+(?<operand>\S.*)\z/
 
         NS = {"ns" => 1, "us" => Units::NS_PER_US, "µs" => Units::NS_PER_US, "μs" => Units::NS_PER_US,
               "ms" => Units::NS_PER_MS, "s" => Units::NS_PER_S}.freeze
-        DURATION = /\A(?<number>\d+(\.\d+)?)(?<unit>#{Regexp.union(NS.keys)})\z/
+        DURATION = /\A(?<number>\d{1,18}(\.\d+)?)(?<unit>#{Regexp.union(NS.keys)})\z/
 
         # @return [Expression]
         def self.parse(text)
@@ -37,22 +38,30 @@ module PumaTuner
         # @raise [UsageError]
         def refuse(reason) = raise(UsageError, "--what-if #{text}: #{reason}")
 
+        # A factor beyond is a typing error.
+        MOST_FACTOR = 1e6
+
         # @return [Float] of "0.7" or "70%"
         def factor(least: 0.0)
           number = Float(operand.delete_suffix("%"))
           number /= 100 if operand.end_with?("%")
-          raise ArgumentError unless number.finite? && number >= least
+          raise ArgumentError unless number.between?(least, MOST_FACTOR)
           number
         rescue ArgumentError
-          refuse("write a number #{least.positive? ? "above 0" : "from 0"} after #{operator}, such as 0.7")
+          refuse("write a number #{least.positive? ? "above 0" : "from 0"} after #{operator}, such as 0.7, and at " \
+            "most a million")
         end
+
+        # As a factor's.
+        MOST_SHIFT_NS = 3_600 * Units::NS_PER_S
 
         # @return [Integer] nanoseconds; below 0 to take away
         def shift_ns
           match = DURATION.match(operand) or
             refuse("write a time after #{operator} with its unit, such as 20ms, 350us or 1.5s")
-          ns = (match[:number].to_f * NS.fetch(match[:unit])).round
-          (operator == "-") ? -ns : ns
+          ns = match[:number].to_f * NS.fetch(match[:unit])
+          refuse("write a time of at most an hour after #{operator}") if ns > MOST_SHIFT_NS
+          (operator == "-") ? -ns.round : ns.round
         end
 
         # @param range [Range<Integer>]

@@ -8,9 +8,22 @@ module PumaTuner
       class Traffic < Change
         OPERATORS = {"traffic" => "*", "rate" => "=", "connections" => "="}.freeze
 
-        def call(workload, machine) = [workload.with(arrivals: changed(workload.arrivals)), machine]
+        # What a simulation can be of: the same as of --rate and --connections.
+        RATES = 0.001..200_000
+        CONNECTIONS = 1..10_000
+
+        def call(workload, machine)
+          arrivals = changed(workload.arrivals)
+          return [workload.with(arrivals:), machine] if possible?(arrivals)
+          @expression.refuse("that would be #{arrivals}; an open loop may have #{RATES.begin} to #{RATES.end} " \
+            "requests/s, and a closed one #{CONNECTIONS.begin} to #{CONNECTIONS.end} connections")
+        end
 
         private
+
+        def possible?(arrivals)
+          arrivals.open? ? RATES.cover?(arrivals.rate_per_s) : CONNECTIONS.cover?(arrivals.connections_count)
+        end
 
         def check
           return if operator == OPERATORS.fetch(target) && !@expression.selector
@@ -18,7 +31,7 @@ module PumaTuner
         end
 
         def prepare
-          @value = (target == "connections") ? @expression.count(1..10_000) : @expression.factor(least: LEAST_FACTOR)
+          @value = (target == "connections") ? @expression.count(CONNECTIONS) : @expression.factor(least: LEAST_FACTOR)
         end
 
         def changed(arrivals)

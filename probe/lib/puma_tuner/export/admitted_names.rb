@@ -46,15 +46,17 @@ module PumaTuner
         file.seek(@read_bytes)
         file.each_line do |line|
           kind, name = parsed(line)
-          @names[kind.to_sym][name] = name if name
+          @names[kind.to_sym][name] = name if kind
           @read_bytes += line.bytesize
           @amid_line = !line.end_with?("\n")
         end
       end
 
-      # @return [Array(String, String), nil] nil of a part of a line
+      # @return [Array(String, String), nil] nil of a part of a line, and of what else may stand in a damaged file
       def parsed(line)
-        JSON.parse(line.force_encoding(Encoding::UTF_8))
+        pair = JSON.parse(line.force_encoding(Encoding::UTF_8))
+        texts = pair.is_a?(Array) && pair.size == 2 && pair.all? { |one| one.is_a?(String) && one.valid_encoding? }
+        pair if texts
       rescue JSON::ParserError
         nil
       end

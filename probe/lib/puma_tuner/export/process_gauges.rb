@@ -10,6 +10,10 @@ module PumaTuner
     class ProcessGauges
       EXTENSION = "gauges"
 
+      # What in it is no number.
+      VERSIONS = %w[ruby puma].freeze
+      private_constant :VERSIONS
+
       # @param directory [String] of the ledgers
       # @param server [Puma::Server, nil]
       # @param worker_index [Integer, nil] nil in single mode
@@ -80,10 +84,18 @@ module PumaTuner
             File.unlink(path)
             return
           end
-          gauges = JSON.parse(File.read(path))
+          gauges = JSON.parse(AtomicFile.read(path))
+          return unless sound?(gauges) && gauges["pid"] == File.basename(path).to_i
           gauges if now_s - gauges.fetch("at_s") <= 3 * (gauges["interval_s"] || 10) + 1
         rescue SystemCallError, JSON::ParserError, KeyError
           nil # it has just ended, or begun
+        end
+
+        # Nothing of a damaged one is told: a scrape that fails for it would tell nothing of any process.
+        def sound?(gauges)
+          gauges.is_a?(Hash) && gauges.all? do |name, value|
+            VERSIONS.include?(name) ? value.is_a?(String) && value.valid_encoding? : value.is_a?(Numeric)
+          end
         end
       end
     end

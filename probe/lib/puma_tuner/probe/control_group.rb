@@ -21,12 +21,12 @@ module PumaTuner
       # @param system [String] where the groups are mounted
       def initialize(lines, system: SYSTEM)
         @system = system
-        @paths = lines.lines(chomp: true).to_h { |line| line.split(":", 3).values_at(1, 2) }
+        @paths = lines.lines(chomp: true).to_h { |line| line.split(":", 3).values_at(1, 2).map(&:to_s) }
       end
 
       # @return [Float, nil] in cores; nil without a limit
       def cpu_quota_cores
-        quotas = read_all("", "cpu.max").filter_map { |text| quota(*text.split) } +
+        quotas = read_all("", "cpu.max").filter_map { |text| quota(*text.split.values_at(0, 1)) } +
           read_all("cpu", "cpu.cfs_quota_us").zip(read_all("cpu", "cpu.cfs_period_us"))
             .filter_map { |texts| quota(*texts) }
         quotas.min
@@ -47,8 +47,8 @@ module PumaTuner
       def working_set_bytes
         usage, stat = own_usage
         idle_bytes = stat && stat[/^(?:total_)?inactive_file (\d+)/, 1]
-        return unless usage && idle_bytes
-        [Integer(usage) - idle_bytes.to_i, 0].max
+        usage_bytes = Integer(usage, exception: false) if usage && idle_bytes
+        usage_bytes && [usage_bytes - idle_bytes.to_i, 0].max
       end
 
       # @return [Integer, nil] how often the group itself, or one above it, had

@@ -49,7 +49,7 @@ module PumaTuner
       def text(key) = key.compact.join(" ")
 
       # @return [Array(Symbol, String)] the key of such a text
-      def key(text) = text.split(" ", 2).then { |kind, name| [kind.to_sym, name].freeze }
+      def key(text) = text.split(" ", 2).then { |kind, name| [kind.to_s.to_sym, name].freeze }
 
       # @param fields [Hash{String => String}] by text
       def from_document(fields) = fields.transform_keys { |text| key(text) }.freeze

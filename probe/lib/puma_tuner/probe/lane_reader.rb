@@ -40,7 +40,7 @@ module PumaTuner
 
         # @param paths [Array<String>] of the ledgers of one server
         # @return [Array<LaneReader>] of those that have recorded any
-        def of(paths) = paths.grep_v(/\.json\z/).map { |path| new(path) }.select(&:any?)
+        def of(paths) = paths.reject { |path| path.end_with?(".json") }.map { |path| new(path) }.select(&:any?)
 
         # @param paths [Array<String>] of the ledgers of one server
         # @return [Array<ProcessLanes>] of those that have recorded any

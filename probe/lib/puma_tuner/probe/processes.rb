@@ -149,8 +149,13 @@ module PumaTuner
       # @return [String] title, as the process set it
       def command_line(pid) = read("/proc/#{pid}/cmdline").tr("\0", " ").strip
 
+      # In broken text Ruby looks for no pattern, and what the kernel tells may hold any bytes: it cuts a program's name
+      # after 15 of them, also amid a letter, and paths are in the letters of whoever made them.
+      #
+      # @param path [String]
+      # @return [String] what stands there, in UTF-8 whatever the locale; empty of a file that is not there
       def read(path)
-        File.read(path)
+        File.binread(path).force_encoding(Encoding::UTF_8).scrub
       rescue SystemCallError
         ""
       end

@@ -131,10 +131,11 @@ module PumaTuner
         # @return [String, nil] nil in a process without Puma
         def version = (::Puma::Const::PUMA_VERSION if defined?(::Puma::Const))
 
-        # A worker that began before the probe is known by the title that Puma gives it, which an app may change.
+        # A worker that began before the probe is known by the title that Puma gives it, which an app may change. The
+        # app's folder stands in it, in letters that no locale may know.
         # @return [Array(Integer, Integer), nil] a worker's index and its
         #   master's process id; nil of a process that is no worker
-        def worker = @worker || ($0[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i])
+        def worker = @worker || ($0.b[/cluster worker (\d+): (\d+)/] && [$1.to_i, $2.to_i])
 
         # @return [Boolean] whether the app has forked this process in one that serves, whose worker's title it has, too
         def forked_by_app? = !@serving_pid.nil? && @serving_pid != Process.pid

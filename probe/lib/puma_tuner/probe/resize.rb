@@ -35,9 +35,11 @@ module PumaTuner
       #   resized, or has not begun to tell
       def self.state(ledger_path)
         require "json"
-        text = File.binread(ledger_path.sub(/\.\w+\z/, STATE), MOST_BYTES).to_s # nil of an empty file
+        # No pattern is looked for in a path, which may be broken text for Ruby, as where no locale is set.
+        path = "#{ledger_path.delete_suffix(File.extname(ledger_path))}#{STATE}"
+        text = File.binread(path, MOST_BYTES).to_s # nil of an empty file
         JSON.parse(text, symbolize_names: true).then { |state| state if state.is_a?(Hash) }
-      rescue Errno::ENOENT, JSON::ParserError
+      rescue Errno::ENOENT, JSON::ParserError, EncodingError # the last, of a key that is no text
         nil
       end
 
@@ -240,7 +242,7 @@ module PumaTuner
       # Of processes that have ended without folding their ledgers, a state each would stay behind.
       def remove_ended
         Dir[File.join(@directory, "*#{STATE}")].each do |path|
-          ledgers = %w[.ledger .json].map { |kind| path.sub(/#{Regexp.escape(STATE)}\z/o, kind) }
+          ledgers = %w[.ledger .json].map { |kind| "#{path.delete_suffix(STATE)}#{kind}" }
           File.unlink(path) unless ledgers.any? { |ledger| File.exist?(ledger) }
         rescue SystemCallError
           next

@@ -9,7 +9,8 @@ module PumaTuner
       DEFAULT_3_3_MIB = 48
       DEFAULT_3_4_MIB = 128
 
-      # --yjit-exec-mem-size is over machine code alone, --yjit-mem-size over all.
+      # --yjit-exec-mem-size is over machine code alone, --yjit-mem-size over all. They are looked for in bytes, as
+      # RUBYOPT with letters beyond ASCII is broken text for Ruby where no locale is set.
       OPTION = /--yjit-(exec-)?mem-size=(\d+)/
 
       # A limit that is used to this share is worth a warning.
@@ -21,13 +22,14 @@ module PumaTuner
       # @param options [String, nil] Ruby's, as in RUBYOPT
       # @return [Integer, nil] nil of a Ruby that we don't know
       def bytes(version: RUBY_VERSION, options: ENV["RUBYOPT"])
-        mib = options.to_s[OPTION, 2]&.to_i || default_mib(version)
+        mib = options.to_s.b[OPTION, 2]&.to_i || default_mib(version)
         mib && mib * Units::MIB
       end
 
       # @return [Boolean] whether the limit counts machine code alone
       def code_only?(version: RUBY_VERSION, options: ENV["RUBYOPT"])
-        options.to_s.match?(OPTION) ? !options.to_s[OPTION, 1].nil? : default_mib(version) == DEFAULT_3_3_MIB
+        found = OPTION.match(options.to_s.b)
+        found ? !found[1].nil? : default_mib(version) == DEFAULT_3_3_MIB
       end
 
       # @param code_bytes [Integer] machine code
