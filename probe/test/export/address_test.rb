@@ -14,7 +14,7 @@ class ExportAddressTest < TunerTest
   end
 
   test "anything else is a mistake" do
-    ["", "9394", "localhost:9394", "http://127.0.0.1:9394", "unix://relative", "tcp://127.0.0.1", "unix:///run/caf\xE9.sock"].each do |text|
+    ["", "9394", "localhost:9394", "http://127.0.0.1:9394", "unix://relative", "tcp://127.0.0.1", "unix:///run/caf\xE9.sock", 9394, nil].each do |text|
       assert_match(/not an address; write/, assert_raises(PumaTuner::UsageError) { Address.parse(text) }.message, text)
     end
   end

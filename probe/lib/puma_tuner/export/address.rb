@@ -14,7 +14,7 @@ module PumaTuner
       # @return [Address]
       # @raise [UsageError]
       def self.parse(text)
-        case (text if text.valid_encoding?) # else Ruby looks for no pattern in it
+        case (text if text.is_a?(String) && text.valid_encoding?) # in broken text Ruby looks for no pattern
         when %r{\Atcp://(\[[\h:]+\]|[^:/]+):(\d{1,5})\z} then new(kind: "tcp", host_or_path: $1.delete("[]"),
           port: Integer($2, 10))
         when %r{\Aunix://(/.+)\z} then new(kind: "unix", host_or_path: $1, port: nil)
