@@ -151,7 +151,7 @@ module Fuzz
     end
 
     # An option of the dictionary and its value, or one of PARTS.
-    WORDS = <<~'TEXT'
+    WORDS = <<~TEXT
       memory 2GiB
       slo GET /articles/:id: 99.9% < 1.5s
       at 7200/min
