@@ -143,6 +143,12 @@ void cores_renew_quota(struct sim *sim)
 /* Tells whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other to wake up on. */
 bool cores_others_busy(const struct sim *sim) { return sim->plan->affinity || (int64_t)sim->cores.count >= sim->plan->cores_count - 1; }
 
+/* Tells whether a core that a process left idle since then has gone to sleep by now. Where all are busy, the others keep it awake. */
+bool cores_gone_cold(const struct sim *sim, int64_t since_ns)
+{
+    return sim->now_ns - since_ns >= HALT_NS && (int64_t)sim->cores.count < sim->plan->cores_count;
+}
+
 static int64_t drawn(struct sim *sim, const int64_t *sample, int64_t count)
 {
     return sample[random_below(&sim->wakeups_random, (uint64_t)count)];

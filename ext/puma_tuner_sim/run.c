@@ -35,6 +35,7 @@ void thread_wake(struct sim *sim, struct thread *thread, enum event_kind kind)
 static void account(struct sim *sim, struct thread *thread, int64_t cpu_ns)
 {
     sim->server_cpu_ns += cpu_ns;
+    if (thread->kind == POOL) sim->workers[thread->worker].computed_ns = sim->now_ns;
     if (thread->kind == POOL && thread->state == BURST) {
         struct connection *connection = &sim->connections[thread->connection];
         connection->on_core_ns += cpu_ns;
@@ -53,6 +54,7 @@ static void computed(struct sim *sim, struct thread *thread)
 {
     if (thread->kind == POOL && thread->state == COMPUTING) {
         struct connection *connection = &sim->connections[thread->connection];
+        sim->workers[thread->worker].computed_ns = sim->now_ns;
         sim->server_cpu_ns += thread->piece->wait_ns;
         connection->on_core_ns += thread->piece->wait_ns;
     } else {
@@ -102,6 +104,7 @@ static void happen(struct sim *sim, const struct event *event)
     case QUOTA_RENEWED: cores_renew_quota(sim); break;
     case LOCK_WOKE: lock_woke(sim, thread_of(sim, event->subject)); break;
     case BACKGROUND_WOKE: background_woke(sim, background_of(sim, event->subject)); break;
+    case CORE_FREE: displaced_core_free(sim, &sim->workers[event->subject]); break;
     }
 }
 
@@ -232,6 +235,7 @@ void sim_free(struct sim *sim)
         free(worker->locks);
         free(worker->depths);
         free(worker->background);
+        free(worker->displaced.items);
         free(worker->idle.items);
         free(worker->todo.items);
         free(worker->ready.items);

@@ -29,7 +29,7 @@
 #define EVENTS(CODE) \
     CODE(BURST_ENDED) CODE(TICK) CODE(HANDED_OVER) CODE(WAIT_ENDED) CODE(ARRIVAL) CODE(THINK_ENDED) CODE(CLIENT_WOKE) \
     CODE(ACCEPTOR_WOKE) CODE(ACCEPTOR_DELAYED) CODE(REACTOR_WOKE) CODE(PARK_ENDED) CODE(UNPARKED) CODE(QUOTA_RENEWED) \
-    CODE(QUOTA_SPENT) CODE(LOCK_WOKE) CODE(BACKGROUND_WOKE)
+    CODE(QUOTA_SPENT) CODE(LOCK_WOKE) CODE(BACKGROUND_WOKE) CODE(CORE_FREE)
 enum event_kind { EVENTS(SIM_CODE) };
 
 #define GVL_RULES(CODE) CODE(FIFO) CODE(BARGING) CODE(HOT)
@@ -59,7 +59,8 @@ struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound,
 struct plan {
     int64_t seed, requests_count, warm_up_count;
     int64_t workers_count, threads_min, threads_max, io_threads_max;
-    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, meeting_permille, affinity;
+    int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, cold_cpu_ns;
+    int64_t meeting_permille, affinity;
     int64_t queue_requests, after_response, park_ns, inline_max, gate, busy_delay_ns, single_delay, overload_delay_ns, overload_factor;
     int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
     int64_t cores_count, quota_ns, period_ns;
@@ -141,10 +142,13 @@ struct worker {
     struct thread *last_pool;                   /* of the pool, the last that had the GVL */
     struct lock *locks;
     uint32_t *depths;                           /* by thread and lock, how often it has it: a Monitor can be entered again */
+    struct numbers displaced;                   /* pool threads that have no core, though their wait is over */
+    int64_t slice_ends_ns, freed_ns;            /* of whoever took the core from the last of them; when the GVL was free last */
     int64_t spawned, waiting, io_bound;
     struct numbers idle, todo, ready, batch, input;
     size_t registering;                         /* of input, in this pass of the reactor */
     uint32_t delay_generation;
+    int64_t computed_ns;                        /* when one of its pool threads last did */
     int64_t gc_debt_ns, next_long_gc_ns;        /* the next long collection comes when the debt has grown to it */
 };
 
@@ -227,6 +231,7 @@ int64_t cores_due_ns(const struct sim *sim);
 struct task *cores_finish(struct sim *sim);
 void cores_renew_quota(struct sim *sim);
 bool cores_others_busy(const struct sim *sim);
+bool cores_gone_cold(const struct sim *sim, int64_t since_ns);
 int64_t wakeup_ns(struct sim *sim, int64_t asleep_since_ns);
 int64_t wakeup_extra_ns(struct sim *sim);
 
@@ -256,6 +261,8 @@ void pool_next_piece(struct sim *sim, struct thread *thread);
 void wait_begin(struct sim *sim, struct thread *thread);
 void wait_over(struct sim *sim, struct thread *thread);
 void wait_ended(struct sim *sim, struct thread *thread);
+void displaced_gvl_is_free(struct sim *sim, uint32_t worker);
+void displaced_core_free(struct sim *sim, struct worker *worker);
 
 /* locks.c */
 bool lock_acquire(struct sim *sim, struct thread *thread);

@@ -11,7 +11,9 @@
  * what there is, and all responses close their connection.
  *
  * Whoever has the GVL after another thread of its pool finds caches that are not its own, and computes longer for it: more so when
- * it was woken on an idle core, which has none of the process's at hand. That was measured, and is added to its next burst. */
+ * it was woken on an idle core, which has none of the process's at hand. That was measured, and is added to its next burst. So does
+ * whoever comes back from a wait in which nobody of the worker computed: the core has gone to sleep, and others had its caches meanwhile,
+ * or, on a virtual machine, the real core. */
 #include "sim.h"
 
 static struct worker *worker_of(struct sim *sim, const struct thread *thread) { return &sim->workers[thread->worker]; }
@@ -77,6 +79,13 @@ static void notice_switch(struct sim *sim, struct thread *thread)
         thread->switch_ns = cores_others_busy(sim) ? sim->plan->switch_busy_cpu_ns : sim->plan->switch_cpu_ns;
     }
     worker->last_pool = thread;
+}
+
+/* The core has nothing of the process at hand, as nobody of its pool has computed for a while. A request that begins is left out: what it
+ * costs that cores were idle before follows from a recording at part load. */
+static void notice_cold(struct sim *sim, struct thread *thread)
+{
+    if (cores_gone_cold(sim, worker_of(sim, thread)->computed_ns)) thread->switch_ns += sim->plan->cold_cpu_ns;
 }
 
 static void begin_burst(struct sim *sim, struct thread *thread)
@@ -218,6 +227,7 @@ void pool_run(struct sim *sim, struct thread *thread)
         break;
     case WAITING:
         connection_of(sim, thread)->gvl_wait_ns += waited_ns;
+        notice_cold(sim, thread);
         begin_burst(sim, thread);
         break;
     case LOCKING:

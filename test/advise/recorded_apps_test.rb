@@ -34,7 +34,7 @@ class RecordedAppsTest < TunerTest
   # @return [Advise::AdviceList]
   def advise(observation, **constraints)
     workload = Model::WorkloadFit.workload(observation).with(recorded: [])
-    sweeper = Predict::Sweeper.new(workload:, machine: Model::MachineFit.machine(observation, calibrated: nil), seed: 1, seeds_count: 3, requests_count: 800)
+    sweeper = Predict::Sweeper.new(workload:, machine: Model::MachineFit.machine(observation, calibrated: nil), seed: 1, seeds_count: 5, requests_count: 1_500)
     scenarios = [observation.topology, Topology.from(1, 1), Topology.from(2, 3)].uniq.map { |topology| Predict::Scenario.of(topology, workload.arrivals) }
     Advise::Advisor.new(Advise::Constraints.new(**constraints)).call(workload, sweeper.call(scenarios), observation:, sweeper:)
   end

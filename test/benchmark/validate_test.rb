@@ -403,7 +403,7 @@ class ValidateTest < TunerTest
 
   # The simulation stands in for the measurement: each cell's repeats are what other seeds than the forecast's gave.
   def simulated(cells, cores_count:, effective_cores:)
-    machine = Model::MachineFit.machine(observation(cores_count:), calibrated: nil).with(effective_cores:)
+    machine = Model::MachineFit.machine(observation(cores_count:), calibrated: nil).with(effective_cores:, cold_cpu_ns: 0)
     arrivals = Model::Arrivals.closed(24)
     cells.group_by(&:subject).flat_map do |subject, of_subject|
       workload = modelled(subject.workload).with(arrivals:)

@@ -82,6 +82,17 @@ class ProbesTest < TunerTest
     assert_equal %i[alone] * 2, walked.last(2)
   end
 
+  test "a burst after a rest is held against one without" do
+    began_s = monotonic_s
+    sample = Calibrate::ColdCpu.call(rounds_count: 3)
+    lasted_ns = ((monotonic_s - began_s) * 1e9).round
+    assert_equal 3, sample.values_ns.size
+    sample.values_ns.each { |ns| assert_includes(-lasted_ns..lasted_ns, ns) }
+    cold = Calibrate::ColdCpu.dup
+    cold.singleton_class.prepend(Module.new { define_method(:cpu_ns) { |_, rest_s| rest_s.zero? ? 80 : 240 } })
+    assert_equal [20, 20], cold.extras_ns(2)
+  end
+
   test "another Ruby's threads are measured by that Ruby, and what is none is refused" do
     other = other_ruby
     version, description = Calibrate::FreshRuby.facts(other)

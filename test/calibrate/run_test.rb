@@ -71,7 +71,7 @@ class RunTest < TunerTest
     assert_machine machine
     assert_equal Calibrate.current_key, machine.calibrated.machine_key
     assert_equal machine, PumaTuner::Document.parse(PumaTuner::Document.dump(machine), "machine", [:machine])
-    assert_equal ["tick", "rule of the GVL", "hand-over of the GVL", "waking up, idle", "workers that share a core", "hand-over, other cores busy", "CPU of a hand-over", "waking up, all cores busy", "cores", "one client", "Puma's own CPU",
+    assert_equal ["tick", "rule of the GVL", "hand-over of the GVL", "waking up, idle", "burst after a rest", "workers that share a core", "hand-over, other cores busy", "CPU of a hand-over", "waking up, all cores busy", "cores", "one client", "Puma's own CPU",
       "Puma's reactor", "Puma's pool threads"], listener.titles
     assert_equal listener.titles.size, listener.notes.size
     assert(remarks.all? { |remark| remark.end_with?(".") })
@@ -86,6 +86,7 @@ class RunTest < TunerTest
     numbers.each { |name, ns| assert_operator ns, :>, 0, name }
     assert(numbers.values.all?(Integer))
     assert_kind_of Integer, machine.tail_cpu_ns
+    assert_operator machine.cold_cpu_ns, :>=, 0
     middle = machine.calibrated.switch_costs[1]
     assert_equal [middle.idle_ns, middle.busy_ns], [machine.switch_idle_cpu_ns, machine.switch_busy_cpu_ns]
     assert_includes %w[fifo hot], machine.gvl_rule

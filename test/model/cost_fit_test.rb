@@ -8,9 +8,10 @@ class CostFitTest < TunerTest
 
   ALONE = [1.0, 2.0, 3.0, 4.0].freeze
 
-  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, busy_cores: 1.0, requests_per_s: 100)
+  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, colds: 0, busy_cores: 1.0, requests_per_s: 100)
     Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0,
-      long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, busy_cores:, requests_per_s:)
+      long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, colds_count: colds, busy_cores:,
+      requests_per_s:)
   end
 
   test "collections are not less at fewer threads than were recorded, and what has no CPU of its own stays so" do
@@ -57,6 +58,19 @@ class CostFitTest < TunerTest
     two = fit(cost("1x5", 9, switches: 21), cost("1x1", 10, switches: 1))
     assert_equal 0, two.switch_cpu_ns
     assert_in_delta 9.5 / 9, two.cpu_ratio(topology("1x5"))
+  end
+
+  test "what it cost that cores fell asleep is taken out where it was met, as long as that is a small part of the CPU" do
+    lone = fit(cost("1x1", 10, colds: 2), cold_cpu_ns: 400_000)
+    assert_equal 400_000, lone.cold_cpu_ns
+    assert_in_delta 0.92, lone.cpu_ratio(topology("1x5"))
+    assert_equal 71_429, fit(cost("1x1", 1, colds: 2), cold_cpu_ns: 400_000).cold_cpu_ns
+    assert_equal 0, fit(cost("1x1", 10, colds: 2)).cold_cpu_ns
+    # Of what 1x5 takes more, 2 ms are its switches', and not 1.6.
+    assert_equal 100_000, fit(cost("1x5", 12, switches: 21), cost("1x1", 10.4, switches: 1, colds: 1), cold_cpu_ns: 400_000).switch_cpu_ns
+    app = workload(endpoints: [endpoint_demand(demand([5, 5], [10]))]).with(costs: [cost("1x1", 10, colds: 1)])
+    there = app.at(topology("1x5"), machine(effective_cores: ALONE, cold_cpu_ns: 400_000))
+    assert_equal [400_000, 9.6 * MS], [there.cold_cpu_ns, there.endpoints.first.mean_held_ns]
   end
 
   test "an app that collects much takes as much CPU as was seen at that many threads, and nothing is known beyond" do

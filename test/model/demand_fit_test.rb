@@ -45,6 +45,14 @@ class DemandFitTest < TunerTest
     assert_equal demand([3.333333, 5], [16.666667], wait_kinds: ["compute"]), demand_of("held", 4, "compute", 20, "held", 6, cpu_ms: 25)
   end
 
+  test "a core goes cold in a long wait after which nobody else has the GVL" do
+    cold, warm = ["io", 5, "gvl_wait", 0.0001], ["io", 5, "gvl_wait", 3]
+    short, native = ["io", 0.1, "gvl_wait", 0.0001], ["compute", 5, "gvl_wait", 0.0001]
+    counts = [[*cold, "held", 1], [*warm, "held", 1], [*short, "held", 1], [*native, "held", 1], [*cold, "held", 1, "db", 2, "held", 1]]
+      .map { |steps| Model::DemandFit.colds_count(trace("held", 1, *steps)) }
+    assert_equal [1, 0, 0, 0, 2], counts
+  end
+
   test "an unknown CPU time leaves the bursts as they were" do
     assert_equal demand([2, 3], [20]),
       Model::DemandFit.demand(trace("held", 2, "io", 20, "held", 3).with(cpu_ns: nil))

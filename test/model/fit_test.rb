@@ -304,6 +304,8 @@ class FitTest < TunerTest
     same = Model::MachineFit.machine(observation(cores_count: 2), calibrated:)
     assert_equal [[1.0, 1.6, 1.6], 5, 20], [same.effective_cores, same.handoff_ns, same.client_cpu_ns]
     assert_equal [1.0, 2.0, 3.0], Model::MachineFit.machine(observation(cores_count: 3), calibrated:).effective_cores
+    assert_equal Model::MachineFit::TYPICAL.cold_cpu_ns, same.cold_cpu_ns # nothing is calibrated
+    assert_equal 7, Model::MachineFit.machine(observation, calibrated: calibrated.with(cold_cpu_ns: 7)).cold_cpu_ns
   end
 
   test "the GVL's rule that was seen holds for the very build of Ruby it was seen of" do

@@ -15,6 +15,7 @@ module SimulationTwin
   autoload :Clients, "oracles/simulation/clients"
   autoload :Connection, "oracles/simulation/connection"
   autoload :Cores, "oracles/simulation/cores"
+  autoload :Displaced, "oracles/simulation/displaced"
   autoload :EventQueue, "oracles/simulation/event_queue"
   autoload :Gvl, "oracles/simulation/gvl"
   autoload :Locking, "oracles/simulation/locking"

@@ -41,6 +41,19 @@ class SimulatedSwitchesTest < TunerTest
     assert_in_delta 0, outcome.means[:preempted], 1e-6
   end
 
+  # One thread, or one request at a time, leaves the core idle for as long as it waits; two that compute in turns for longer than they wait
+  # leave it no time to sleep. A wait of 0.1 ms is too short for that.
+  test "a burst after a wait in which nobody of its worker computed pays for a cold core" do
+    cold = machine(cold_cpu_ns: 300 * US)
+    waits = app(steps(1, ["io", 10], 1), connections_count: 1)
+    {["1x1", waits] => 2.3, ["1x5", waits] => 2.3, ["1x1", app(steps(1, ["io", 0.1], 1), connections_count: 1)] => 2.0,
+     ["1x2", app(steps(10, ["io", 5], 1), connections_count: 2)] => 11.0}.each do |(text, work), cpu_ms|
+      assert_in_delta cpu_ms * MS, simulate(work, text, on: cold).means[:cpu], 2, "#{text}: #{cpu_ms} ms"
+    end
+    seen = waits.with(cold_cpu_ns: 500 * US)
+    assert_in_delta 2.5 * MS, simulate(seen, "1x1", on: cold).means[:cpu], 2
+  end
+
   test "the rest of an interrupted burst pays, too" do
     outcome = simulate(app(steps(250), connections_count: 2), "1x2", on: machine(**SWITCH), requests_count: 400)
     assert_in_delta 250 * MS + 0.1 * MS * (1 + outcome.means[:slices]), outcome.means[:cpu], 0.01 * MS
@@ -66,6 +79,37 @@ class SimulatedSwitchesTest < TunerTest
     # Each response is followed by the hand-over to the other thread.
     assert_in_epsilon 1_000 / 1.6, simulate(burst, "1x2", on: slow).throughput_per_s, 1e-4
     assert_in_epsilon 1_000 / 1.05, simulate(burst, "1x2", on: slow, affinity: true).throughput_per_s, 1e-4
+  end
+
+  # A and B come at 0, and the acceptor hands out A first, which it does for nothing. On one core:
+  #     A: 0-1, reads; the acceptor has the GVL, hands out B, and lets go: A has no core
+  #     B:        1-2, reads until 2.01, and has the GVL again
+  #     A:                   at 2.4 the slice is over, and at 2.41 it has read, and waits for the GVL
+  #     B:               2.01-3.01, its answer
+  #     A:                         3.01-4.01, its answer
+  # With another core, A has read at 1.01, and waits for the GVL until B reads.
+  test "who lets go of the GVL for a moment loses the core to its successor, where no other is idle" do
+    reads = app(steps(1, ["file", 0.01], 1), connections_count: 2)
+    {1 => [[3.01, 4.01], 0.71], 2 => [[3.0, 4.0], 0.01]}.each do |cores_count, (latencies_ms, file_ms)|
+      outcome = simulate_from_start(reads, "1x2", on: machine(cores_count:).with(wakeup_idle_ns: [100 * US]), requests_count: 2, queue_requests: false)
+      assert_equal latencies_ms, outcome.latencies_ns.map { |ns| ns.fdiv(MS) }, cores_count.to_s
+      assert_in_delta file_ms * MS, outcome.means[:file], 1, cores_count.to_s
+    end
+  end
+
+  # Each hand-over makes the next burst longer, which tells how many there were.
+  test "two threads that read on one core hand over once a slice, three hardly more often, and eight at nearly each read" do
+    reads = steps(*Array.new(100) { [0.1, ["file", 0.01]] }.flatten(1))
+    one_core = machine(cores_count: 1, **SWITCH).with(wakeup_idle_ns: [30 * US])
+    hand_overs = lambda do |threads_count, on|
+      (simulate(app(reads, connections_count: threads_count), "1x#{threads_count}", on:, requests_count: 500).means[:cpu] - 10 * MS) / (40 * US)
+    end
+    two, three, eight = [2, 3, 8].map { |count| hand_overs.call(count, one_core) }
+    assert_includes 5..15, two
+    assert_includes two..50, three
+    assert_includes 85..105, eight
+    # Another core is idle.
+    assert_includes 98..103, hand_overs.call(2, one_core.with(cores_count: 2, effective_cores: [1.0, 2.0], switch_idle_cpu_ns: 40 * US))
   end
 
   test "the GVL goes by the rule that was seen on the machine, and else by Ruby's version" do

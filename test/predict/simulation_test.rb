@@ -194,6 +194,14 @@ class SimulationTest < TunerTest
     assert_in_delta 0.8, latencies_ns.count(MS).fdiv(2_000), 0.03
   end
 
+  # One thread, so that a latency is the time of all 20 connections' requests: as many slow ones among them as the binomial distribution
+  # says (of 20, one in five: no more than 4 with 63%, than 6 with 91%, than 7 with 97%). In turn it would be four, always.
+  test "slow requests come by chance, and not in turn" do
+    fifth = workload(endpoints: [endpoint_demand(*[demand([2])] * 4, demand([2, 0], [10]))], connections_count: 20)
+    outcome = simulate(fifth, "1x1", requests_count: 40_000)
+    assert_equal [80, 110], [0.5, 0.95].map { |ratio| outcome.quantile_ns(ratio).fdiv(MS).round }
+  end
+
   test "a resample of the recorded requests is another one for each seed" do
     spread = workload(endpoints: [endpoint_demand(*Array.new(30) { |index| demand([index + 1]) })], connections_count: 1)
     means = ->(resample) { (1..20).map { |seed| simulate(spread, "1x1", seed:, resample:).mean_ns } }

@@ -31,6 +31,11 @@ class TwinTest < TunerTest
     assert_equal PumaTuner::Model::Demand::SLEPT_NS, Integer(source[/^#define SLEPT_NS (\d+)$/, 1])
   end
 
+  test "a core falls asleep in the core after as long a time as in the model" do
+    source = File.read(File.expand_path("../../ext/puma_tuner_sim/cores.c", __dir__))
+    assert_equal PumaTuner::Model::DemandFit::COLD_AFTER_NS, Integer(source[/^#define HALT_NS (\d+)$/, 1])
+  end
+
   test "the same steps, the same outcome" do
     ends = 400.times.map do |seed|
       plan = random_plan(seed)

@@ -61,5 +61,6 @@ module RandomPlans
       timeslice_ms: [nil, 10, 50].sample(random:), affinity: random.rand < 0.2, queue_requests: random.rand < 0.8)
     stations = (WAITS - ["compute"]).sample(random.rand(0..2), random:).map { |kind| Predict::Station.new(kind:, servers_count: random.rand(1..4)) }
     Predict::Plan.new(workload: random_workload(random), machine: random_machine(random), scenario: settings, seed:, requests_count: 60, stations:).to_h
+      .merge(cold_cpu_ns: random.rand(0..500_000))
   end
 end

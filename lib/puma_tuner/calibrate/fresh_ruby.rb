@@ -57,7 +57,8 @@ module PumaTuner
         processes.each { |thread| thread.report_on_exception = false }
         processes.map(&:value)
       ensure
-        processes&.each { |thread| thread.kill.join }
+        # To join one that has failed would raise before the others are killed.
+        processes&.each(&:kill)&.select(&:alive?)&.each(&:join)
       end
 
       # @param ruby [String] path of the executable

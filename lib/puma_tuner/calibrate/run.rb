@@ -77,6 +77,7 @@ module PumaTuner
 
       def of_cores
         idle = probe("waking up, idle", Wakeups::IDLE_S) { Wakeups.idle(samples_count: count(Wakeups::SAMPLES_COUNT)) }
+        cold_cpu_ns = self.cold_cpu_ns
         meeting_ratio = self.meeting_ratio
         Spinners.open(EffectiveCores.sizes(cores_count).max) do |spinners|
           handoff = probe("hand-over, other cores busy", Handoff::BUSY_S) do
@@ -89,8 +90,16 @@ module PumaTuner
             cores.call.tap { |list| stage.note("#{list.join(", ")} for 1 to #{list.size} busy processes") }
           end
           {handoff_busy_ns: handoff.median_ns, **switch, wakeup_idle_ns: idle.thinned(Wakeups::KEPT_COUNT),
-           wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:, meeting_ratio:}
+           wakeup_loaded_ns: loaded.thinned(Wakeups::KEPT_COUNT), effective_cores:, meeting_ratio:, cold_cpu_ns:}
         end
+      end
+
+      # @return [Integer] nanoseconds; less than nothing is noise
+      def cold_cpu_ns
+        sample = probe("burst after a rest", ColdCpu::EXPECTED_S) do
+          ColdCpu.call(rounds_count: count(ColdCpu::ROUNDS_COUNT), ruby: @ruby)
+        end
+        [sample.median_ns, 0].max
       end
 
       def switch_cpu(spinners)

@@ -2,7 +2,7 @@
 
 module PumaTuner
   module Model
-    # Fits how a request's cost follows the settings, from all of them that were recorded. Six things change it:
+    # Fits how a request's cost follows the settings, from all of them that were recorded. Seven things change it:
     #
     # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is
     #   follows from recordings of one server at one thread and at several.
@@ -15,6 +15,9 @@ module PumaTuner
     #   of a request at one thread, and 45 ms at five.
     # - **Cores that share.** Beside other busy cores the CPU clock runs on while less gets done. The simulation has
     #   that by itself (effective cores), so it is taken out here.
+    # - **Cores that fell asleep** while everybody in the process waited. What comes back then finds nothing at hand.
+    #   That happens to every wait of a lone thread, and hardly to one of a worker whose threads are never all waiting.
+    #   What it costs was seen of apps whose work is known; how often it happened is in each recording.
     # - **Cores that were idle.** Work that comes by itself finds cold caches, and on a virtual core those of whoever
     #   had the real one meanwhile. How much CPU that is follows from a recording at part load.
     class CostFit
@@ -37,10 +40,9 @@ module PumaTuner
         @part_load = part_load
       end
 
-      # A calibrated switch costs no more than this share of the burst (without
-      # it) that it makes longer, as a short one has little to find in
-      # caches: bursts of 19 µs (an app that reads many files) took 4 µs more
-      #   each, and what was calibrated with larger ones was 32 µs.
+      # A calibrated switch, or a cold core, costs no more than this share of the burst (without it) that it makes
+      # longer, as a short one has little to find in caches: bursts of 19 µs (an app that reads many files) took 4 µs
+      # more each, and what was calibrated with larger ones was 32 µs.
       EXPLAINED_RATIO = 0.25
 
       # @return [Integer] CPU of a switch while a core is idle: by recordings of one server at several numbers of
@@ -55,16 +57,23 @@ module PumaTuner
       # @return [Integer] CPU of a switch while all other cores are busy
       def switch_busy_cpu_ns = @switch_busy_cpu_ns ||= (seen_ns(full: true) || switch_cpu_ns * busy_switch_ratio).round
 
+      # @return [Integer] CPU that a burst takes more after a wait in which nobody of its process computed
+      def cold_cpu_ns
+        @cold_cpu_ns ||= [@machine.cold_cpu_ns.to_i,
+          *@costs.map { |cost| explained_ns(cost, cost.colds_count, cost.colds_count) }].min.round
+      end
+
       # It is the same with any number of threads, but for an app that collects much, whose heap is another one with
       # each. Such an app (garbage of `rake advice`, recorded from 2x3) took 1.4, 1.2 and 0.9 ms of CPU besides
       # collections at 2x3, 2x1 and 2x8.
       #
       # @param topology [Topology]
-      # @return [Float] by what the recorded bursts are multiplied there, less the switches that are simulated
+      # @return [Float] by what the recorded bursts are multiplied there, less the switches and cold cores that are
+      #   simulated
       def cpu_ratio(topology)
         return 1.0 if @own.cpu_ns.zero? # all of it native code's, without the GVL
-        return seen_there(topology) { |cost| without_switches_ns(cost) } / @own.cpu_ns if collecting?
-        means_ns = alike(topology).map { |cost| without_switches_ns(cost) }
+        return seen_there(topology) { |cost| bare_ns(cost) } / @own.cpu_ns if collecting?
+        means_ns = alike(topology).map { |cost| bare_ns(cost) }
         means_ns.sum.fdiv(means_ns.size) / @own.cpu_ns
       end
 
@@ -161,9 +170,9 @@ module PumaTuner
         [busy_cores / [topology.workers_count, machine.cores_count].min, 1.0].min
       end
 
-      # @return [Float] CPU of a request at part load over that under the closed loop, switches aside
+      # @return [Float] CPU of a request at part load over that under the closed loop, switches and cold cores aside
       def seen_ratio
-        busy_ns, idle_ns = [@costs.first, undisturbed(@part_load)].map { |cost| without_switches_ns(cost) }
+        busy_ns, idle_ns = [@costs.first, undisturbed(@part_load)].map { |cost| bare_ns(cost) }
         idle_ns / busy_ns
       end
 
@@ -198,19 +207,27 @@ module PumaTuner
 
       def calibrated_switch_ns
         most_ns = @costs.map do |cost|
-          waits_count = [cost.releases_count, cost.switches_count].max
-          EXPLAINED_RATIO * cost.cpu_ns / (1 + waits_count + EXPLAINED_RATIO * cost.switches_count)
+          explained_ns(cost, [cost.releases_count, cost.switches_count].max, cost.switches_count)
         end
         [@machine.switch_idle_cpu_ns, *most_ns].min.round
+      end
+
+      # @param waits_count [Numeric] between bursts; count: how many of these it made longer
+      # @return [Float] the most that it can have cost each
+      def explained_ns(cost, waits_count, count)
+        EXPLAINED_RATIO * cost.cpu_ns / (1 + waits_count + EXPLAINED_RATIO * count)
       end
 
       # A worker for each core leaves none idle for the next thread to wake up on.
       def full?(cost) = cost.topology.workers_count >= @recorded_on.cores_count
 
-      # @return [Float] nanoseconds of the GVL in a mean request, less its switches
-      def without_switches_ns(cost)
-        cost.cpu_ns - (full?(cost) ? switch_busy_cpu_ns : switch_cpu_ns) * cost.switches_count
+      # @return [Float] nanoseconds of the GVL in a mean request, less its switches and cold cores
+      def bare_ns(cost)
+        warm_ns(cost) - (full?(cost) ? switch_busy_cpu_ns : switch_cpu_ns) * cost.switches_count
       end
+
+      # @return [Float] the same with its switches
+      def warm_ns(cost) = cost.cpu_ns - cold_cpu_ns * cost.colds_count
 
       # @return [Float, nil] what a switch cost in recordings that left no core idle, or in the others; nil where they
       #   are of no two numbers of threads
@@ -229,7 +246,7 @@ module PumaTuner
       def slope_ns(costs)
         few, many = costs.minmax_by(&:switches_count)
         return if many.switches_count - few.switches_count < 1
-        [(many.cpu_ns - few.cpu_ns) / (many.switches_count - few.switches_count), 0].max
+        [(warm_ns(many) - warm_ns(few)) / (many.switches_count - few.switches_count), 0].max
       end
 
       # Neighbours that fall are taken together until none do (isotonic regression; Barlow et al., 1972).

@@ -45,6 +45,17 @@ module PumaTuner
         trace.steps.each_slice(2).count { |kind, ns| kind == "gvl_wait" && ns >= SWITCH_WAIT_NS }
       end
 
+      # A core that nobody uses for this long goes to sleep (HALT_NS in ext/puma_tuner_sim/cores.c).
+      COLD_AFTER_NS = 200_000
+
+      # @param trace [Probe::Trace]
+      # @return [Integer] how often it went on after so long a wait, and nobody had the GVL then
+      def self.colds_count(trace)
+        trace.steps.each_slice(2).each_cons(2).count do |(kind, ns), (next_kind, next_ns)|
+          LATE_KINDS.include?(kind) && ns >= COLD_AFTER_NS && !(next_kind == "gvl_wait" && next_ns >= SWITCH_WAIT_NS)
+        end
+      end
+
       def initialize(trace, late_ns, locks)
         @trace = trace
         @locks = locks

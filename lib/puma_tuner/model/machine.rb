@@ -61,15 +61,18 @@ module PumaTuner
     #   generator takes from the same cores; 0 when it runs elsewhere
     # switch_idle_cpu_ns, switch_busy_cpu_ns: CPU that a burst takes more because another thread had the GVL before it,
     #   with another core idle and with all others busy; 0 where it was not measured
+    # cold_cpu_ns: CPU that a burst takes more after a wait in which nobody of its process computed, as its core went to
+    #   sleep; nil: not told, which counts as none, and in a recording's machine as a typical figure (MachineFit)
     # gvl_rule: how this Ruby was seen to hand over the GVL: "fifo", "barging",
     #   "hot"; nil: not seen, Ruby's version tells
     # calibrated: Calibrated; nil where all are typical figures
     Machine = Document.define(:cores_count, :effective_cores, :quota_ns, :period_ns, :tick_ns, :handoff_ns,
       :handoff_busy_ns, :wakeup_idle_ns, :wakeup_loaded_ns, :acceptor_cpu_ns, :reactor_wakeup_cpu_ns,
       :reactor_register_cpu_ns, :tail_cpu_ns, :client_send_cpu_ns, :client_receive_cpu_ns, :switch_idle_cpu_ns,
-      :switch_busy_cpu_ns, :gvl_rule, :calibrated, :meeting_ratio, kind: :machine,
+      :switch_busy_cpu_ns, :gvl_rule, :calibrated, :meeting_ratio, :cold_cpu_ns, kind: :machine,
       nested: {calibrated: Calibrated},
-      added: {switch_idle_cpu_ns: 0, switch_busy_cpu_ns: 0, gvl_rule: nil, meeting_ratio: nil}) do
+      added: {switch_idle_cpu_ns: 0, switch_busy_cpu_ns: 0, gvl_rule: nil, meeting_ratio: nil,
+              cold_cpu_ns: nil}) do
       # @return [Integer] CPU per request of the load generator
       def client_cpu_ns = client_send_cpu_ns + client_receive_cpu_ns
 

@@ -218,6 +218,7 @@ module PumaTuner
           io_ns: mean_of_traces(weighted) { |trace| slept_in_io_ns(trace, late_ns) },
           releases_count: mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) },
           switches_count: mean_of_traces(weighted) { |trace| DemandFit.switches_count(trace) },
+          colds_count: mean_of_traces(weighted) { |trace| DemandFit.colds_count(trace) },
           busy_cores: busy_cores(recording), requests_per_s: throughput_per_s(recording))
       end
 

@@ -114,6 +114,7 @@ module PumaTuner
       def switches
         {switch_cpu_ns: (@workload.switch_cpu_ns || @machine.switch_idle_cpu_ns).round,
          switch_busy_cpu_ns: (@workload.switch_busy_cpu_ns || @machine.switch_busy_cpu_ns).round,
+         cold_cpu_ns: (@workload.cold_cpu_ns || @machine.cold_cpu_ns).to_i,
          affinity: @scenario.affinity ? 1 : 0}
       end
 

@@ -21,6 +21,10 @@ module SimulationTwin
     #   to wake up on.
     def others_busy? = @settings.affinity == 1 || @tasks.size >= @settings.cores_count - 1
 
+    # @return [Boolean] whether a core that a process left idle since then has gone to sleep by now. Where all are busy, the others
+    #   keep it awake.
+    def gone_cold?(since_ns) = @simulation.now_ns - since_ns >= Wakeups::HALT_NS && @tasks.size < @settings.cores_count
+
     def running?(task) = @ends.key?(task)
 
     def start(task, cpu_ns)

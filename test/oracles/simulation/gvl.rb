@@ -3,12 +3,24 @@
 module SimulationTwin
   # One worker's GVL. A contender has `run`, called when it owns the GVL, and `interrupt`, called when its slice is over.
   class Gvl
+    # @return [Displaced]
+    attr_reader :displaced
+
     def initialize(simulation)
       @simulation = simulation
       @settings = simulation.settings
       @waiting = []
       @ticks_count = @generation = @timer_generation = 0
       @ticking = @handing_over = false
+      @displaced = Displaced.new(simulation, self)
+    end
+
+    # @return [Boolean] whether somebody has it, or it is being handed over
+    def owned? = !@owner.nil?
+
+    # @return [Boolean] whether it has just been handed over to one who gets the core of whoever let go of it, as no other is idle
+    def takes_core?
+      fifo? && @handing_over && (@settings.affinity == 1 || @simulation.busy_workers_count >= @settings.cores_count)
     end
 
     # The contender gets it now, or in its turn.
@@ -32,7 +44,7 @@ module SimulationTwin
     def release(contender, blocking:)
       @returning = (contender if blocking)
       @owner = nil
-      return if @waiting.empty?
+      return @displaced.gvl_is_free if @waiting.empty?
       return if barging? && @handing_over # woken already
       @owner = @waiting.shift unless barging?
       @handing_over = true
@@ -65,6 +77,8 @@ module SimulationTwin
     end
 
     private
+
+    def fifo? = @settings.gvl_rule == CODES[:gvl_rule][:fifo]
 
     def barging? = @settings.gvl_rule == CODES[:gvl_rule][:barging]
 

@@ -43,7 +43,7 @@ module SimulationTwin
       when :taking then take(waited_ns)
       when :fresh then wait_over(waited_ns) { begin_request }
       when :burst then wait_over(waited_ns) { compute }
-      when :waiting then wait_over(waited_ns) { begin_burst }
+      when :waiting then wait_over(waited_ns) { begin_burst_after_wait }
       when :locking then wait_over(waited_ns) { after_lock_wait }
       when :tail then compute
       when :polled then after_poll(waited_ns)
@@ -88,6 +88,12 @@ module SimulationTwin
       end
       @late = false
       return_from_wait
+    end
+
+    # It has a core again, which it had lost, and ends its call.
+    def go_on
+      @late = true
+      @simulation.after(wait_ns, :wait_ended, self)
     end
 
     def park_ended(number) = leave_park(number, timed_out: true)
@@ -144,6 +150,12 @@ module SimulationTwin
       compute
     end
 
+    # The core has nothing of the process at hand, as nobody of its pool has computed for a while.
+    def begin_burst_after_wait
+      @switch_ns += @settings.cold_cpu_ns if @simulation.cores.gone_cold?(@worker.computed_ns)
+      begin_burst
+    end
+
     def collect_long
       @left_ns += @long_gc_ns
       @gc_ns += @long_gc_ns
@@ -166,6 +178,7 @@ module SimulationTwin
 
     # What a burst has cost so far goes to the request that it is of.
     def account(cpu_ns)
+      @worker.computed_ns = @simulation.now_ns
       @simulation.tally.server_cpu_ns += cpu_ns
       return unless @state == :burst
       @connection.on_core_ns += cpu_ns
@@ -185,13 +198,18 @@ module SimulationTwin
 
     def begin_waiting
       return @simulation.stations[piece.wait_kind].enter(self) if at_station?
+      return @worker.gvl.displaced.add(self) if loses_core?
       @simulation.after(wait_ns, :wait_ended, self)
     end
+
+    # Of a thread that has just let go of the GVL.
+    def loses_core? = wait_ns < @settings.wakeup_idle_ns.first && @worker.gvl.takes_core?
 
     # IO that comes back at once takes no server of its kind's station.
     def at_station? = wait_ns >= PumaTuner::Model::Demand::SLEPT_NS || !Tally::IO.include?(piece.wait_kind)
 
     def computed_without_gvl
+      @worker.computed_ns = @simulation.now_ns
       @simulation.tally.server_cpu_ns += piece.wait_ns
       @connection.on_core_ns += piece.wait_ns
       @state = :waiting

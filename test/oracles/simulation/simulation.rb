@@ -42,6 +42,9 @@ module SimulationTwin
     # @param kind [Symbol] of KINDS, and the method that is called
     def after(delay_ns, kind, receiver, argument = nil) = @queue.add(@now_ns + delay_ns, kind, receiver, argument)
 
+    # @return [Integer] whose GVL somebody has
+    def busy_workers_count = @workers.count { |worker| worker.gvl.owned? }
+
     # A new connection waits for an acceptor.
     def connect(connection)
       @backlog << connection

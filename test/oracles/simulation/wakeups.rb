@@ -27,6 +27,9 @@ module SimulationTwin
       [@cores.left_ns(task), several? ? MEETING_MOST_NS : drawn(@settings.wakeup_loaded_ns)].min
     end
 
+    # @return [Boolean] whether the kernel lets one go on that has lost its core, when it chooses anew there
+    def chosen? = @random.below(3).positive?
+
     private
 
     def several? = @settings.threads_max + @settings.io_threads_max > 1

@@ -5,6 +5,9 @@ module SimulationTwin
   class Worker
     attr_reader :index, :gvl, :pool, :acceptor, :reactor, :locks, :background
 
+    # When one of its pool threads last computed.
+    attr_accessor :computed_ns
+
     def initialize(simulation, index)
       @index = index
       @gvl = Gvl.new(simulation)
@@ -13,7 +16,7 @@ module SimulationTwin
       @locks = Locks.new(simulation)
       @pool = Pool.new(simulation, self)
       @simulation = simulation
-      @gc_debt_ns = 0
+      @gc_debt_ns = @computed_ns = 0
       plan_gc
       @background = simulation.settings.background.map { |burst_ns, gap_ns| Background.new(simulation, self, burst_ns, gap_ns) }
     end
