@@ -103,7 +103,10 @@ void gvl_release(struct sim *sim, struct thread *thread, bool blocking)
 
     gvl->returning = blocking ? thread : NULL;
     gvl->owner = NULL;
-    if (!gvl->first) { displaced_gvl_is_free(sim, thread->worker); return; }
+    if (!gvl->first) {
+        displaced_gvl_is_free(sim, thread->worker);
+        return;
+    }
     if (sim->plan->gvl_rule != BARGING) gvl->owner = next_in_line(gvl);
     else if (gvl->handing_over) return; /* woken already */
     gvl->handing_over = true;

@@ -4,9 +4,6 @@ module PumaTuner
   module CLI
     # Words of the command line as values; what can't be understood is a UsageError that names its option.
     module Parse
-      # Requests per second. A simulation of fewer would last so long that no 64 bits hold its nanoseconds.
-      RATES = 0.001..200_000
-
       module_function
 
       # @param text [String] "1..8", "1,2,5" or "3"
@@ -29,12 +26,15 @@ module PumaTuner
       # @return [Array<Float>] requests per second, ascending
       def rates(option, text)
         numbers = text.split(",").map { |number| Float(number) }
-        raise ArgumentError unless numbers.any? && numbers.all?(RATES)
+        raise ArgumentError unless numbers.any? && numbers.all?(possible_rates)
         numbers.uniq.sort
       rescue ArgumentError, TypeError
         raise UsageError, "#{option} #{text}: write requests per second, or a list of them such as 50,100,200; " \
-          "each from #{RATES.begin} to #{RATES.end}"
+          "each from #{possible_rates.begin} to #{possible_rates.end}"
       end
+
+      # Not a constant here, which would load the model with each command.
+      def possible_rates = Model::Arrivals::RATES_PER_S
 
       # @param least [Numeric, nil] the least that will do; nil: anything more than zero
       # @return [Float]
@@ -89,9 +89,9 @@ module PumaTuner
       def per_second(option, text)
         number, unit = text.match(%r{\A(\d+(?:\.\d+)?)(?:/(s|min))?\z})&.captures
         rate_per_s = number && number.to_f / SECONDS_IN.fetch(unit || "s")
-        return rate_per_s if rate_per_s && RATES.cover?(rate_per_s)
+        return rate_per_s if rate_per_s && possible_rates.cover?(rate_per_s)
         raise UsageError, "#{option} #{text}: write requests per second such as 120/s, or per minute such as " \
-          "7200/min; from #{RATES.begin}/s to #{RATES.end}/s"
+          "7200/min; from #{possible_rates.begin}/s to #{possible_rates.end}/s"
       end
 
       BYTES_IN = {"KiB" => 1 << 10, "MiB" => 1 << 20, "GiB" => 1 << 30,

@@ -15,6 +15,11 @@ module PumaTuner
       :reuse_count) do
       const_set(:OPEN_CONNECTIONS_COUNT, 1_000)
 
+      # What a simulation can be of. One of fewer requests per second would last so long that no 64 bits hold its
+      # nanoseconds.
+      const_set(:RATES_PER_S, 0.001..200_000)
+      const_set(:CONNECTIONS_COUNTS, 1..10_000)
+
       # @param connections_count [Integer]
       # @param think_ns [Integer] nanoseconds between a response and the next request of a connection
       # @param reuse_count [Integer, nil] requests over one connection

@@ -17,7 +17,6 @@ module PumaTuner
 
       # No load generator sends more, and no app is asked for less.
       RATES_PER_S = 0.01..200_000.0
-      CONNECTIONS_COUNTS = 1..10_000
 
       # At this share of the first rate, or of what the formulas let a server bear, requests hardly ever meet: what
       # takes too long there is the requests' own time, which no lower rate makes shorter, and simulations of idle
@@ -62,7 +61,7 @@ module PumaTuner
 
       def open? = @scenario.arrivals.open?
 
-      def levels = open? ? RATES_PER_S : CONNECTIONS_COUNTS
+      def levels = open? ? RATES_PER_S : Model::Arrivals::CONNECTIONS_COUNTS
 
       def level_of(arrivals) = arrivals.open? ? arrivals.rate_per_s : arrivals.connections_count
 

@@ -180,12 +180,15 @@ module Fuzz
 
     # Values that a part of the program reads by itself.
     PARTS = {
-      "rates" => ->(text) { TP::CLI::Parse.rates("--rate", text) }, "percentile" => ->(text) { TP::CLI::Parse.percentile("--percentiles", text) },
+      "rates" => ->(text) { TP::CLI::Parse.rates("--rate", text) },
+      "percentile" => ->(text) { TP::CLI::Parse.percentile("--percentiles", text) },
       "window" => ->(text) { TP::Fleet::Window.of(1_795_000_000, TP::Fleet::Window.seconds("--window", text)) },
-      "instant" => ->(text) { TP::Fleet::Window.of(TP::Fleet::Window.instant("--a-end", text), 3_600) }, "selector" => ->(text) { TP::Fleet::Selector.parse(text).of("up") },
+      "instant" => ->(text) { TP::Fleet::Window.of(TP::Fleet::Window.instant("--a-end", text), 3_600) },
+      "selector" => ->(text) { TP::Fleet::Selector.parse(text).of("up") },
       "listen" => ->(text) { TP::Top::Web.address(text).to_s }, "expect" => ->(text) { TP::Prove::Expectations.parse([text]).metrics },
       "variant" => ->(text) { TP::Prove::VariantParser.parse([text]) }, "factor" => ->(text) { TP::Prove::VariantParser.factorial([text]) },
-      "allow" => ->(text) { TP::Prove::Factors.allowed([text]) }, "url" => ->(text) { TP::Fleet::Prometheus.new(text, headers: ["X-Scope-OrgID: team"]).to_s }
+      "allow" => ->(text) { TP::Prove::Factors.allowed([text]) },
+      "url" => ->(text) { TP::Fleet::Prometheus.new(text, headers: ["X-Scope-OrgID: team"]).to_s }
     }.freeze
 
     # What is read goes into documents, and has to come out of them again.
@@ -245,7 +248,8 @@ module Fuzz
       Reader.new(name: "what-if", seeds: WHAT_IFS.lines, read: lambda { |path|
         workload, on = quietly { TP::Predict::WhatIf.parse(lines(path)).apply(app, machine) }
         # Many threads, of requests that last for an hour, take long to simulate, and so do millions that arrive meanwhile.
-        next if workload.arrivals.open? && workload.arrivals.rate_per_s * workload.endpoints.map(&:mean_ns).max > 100_000 * TP::Units::NS_PER_S
+        arrivals, longest_ns = workload.arrivals, workload.endpoints.map(&:mean_ns).max
+        next if arrivals.open? && arrivals.rate_per_s * longest_ns > 100_000 * TP::Units::NS_PER_S
         workload = workload.with(background: [].freeze)
         scenario = TP::Predict::Scenario.as_recorded(workload, TP::Topology.from(1, 1))
         TP::Predict::Engine.call(TP::Predict::Plan.new(workload:, machine: on, scenario:, seed: 1, requests_count: 20))
@@ -256,7 +260,8 @@ module Fuzz
     def assumed
       build = Documents.made(Builders)
       orders = build.demand([1, 2, 3, 4, 5, 6, 7], [0, 2, 0, 1, 0.01, 1], wait_kinds: %w[acquire file release] * 2, gc_ms: 1)
-      endpoints = [build.endpoint_demand(build.demand([2, 3, 1], [5, 10], wait_kinds: %w[db io]), name: "GET /articles", weight_ratio: 0.75),
+      of_articles = build.demand([2, 3, 1], [5, 10], wait_kinds: %w[db io])
+      endpoints = [build.endpoint_demand(of_articles, name: "GET /articles", weight_ratio: 0.75),
         build.endpoint_demand(orders, name: "POST /orders/:id", weight_ratio: 0.25)]
       background = [TP::Model::BackgroundDemand.new(name: "cron", burst_ns: 3_000_000, gap_ns: 200_000_000)]
       [build.workload(endpoints:, kinds_of_locks: ["mutex", ["pool", 2]], overhead_cpu_ns: 40_000, background:), build.machine]

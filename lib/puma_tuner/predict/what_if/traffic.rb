@@ -8,21 +8,21 @@ module PumaTuner
       class Traffic < Change
         OPERATORS = {"traffic" => "*", "rate" => "=", "connections" => "="}.freeze
 
-        # What a simulation can be of: the same as of --rate and --connections.
-        RATES = 0.001..200_000
-        CONNECTIONS = 1..10_000
-
         def call(workload, machine)
           arrivals = changed(workload.arrivals)
           return [workload.with(arrivals:), machine] if possible?(arrivals)
-          @expression.refuse("that would be #{arrivals}; an open loop may have #{RATES.begin} to #{RATES.end} " \
-            "requests/s, and a closed one #{CONNECTIONS.begin} to #{CONNECTIONS.end} connections")
+          @expression.refuse("that would be #{arrivals}; an open loop may have #{rates.begin} to #{rates.end} " \
+            "requests/s, and a closed one #{connections.begin} to #{connections.end} connections")
         end
 
         private
 
+        def rates = Model::Arrivals::RATES_PER_S
+
+        def connections = Model::Arrivals::CONNECTIONS_COUNTS
+
         def possible?(arrivals)
-          arrivals.open? ? RATES.cover?(arrivals.rate_per_s) : CONNECTIONS.cover?(arrivals.connections_count)
+          arrivals.open? ? rates.cover?(arrivals.rate_per_s) : connections.cover?(arrivals.connections_count)
         end
 
         def check
@@ -31,7 +31,7 @@ module PumaTuner
         end
 
         def prepare
-          @value = (target == "connections") ? @expression.count(CONNECTIONS) : @expression.factor(least: LEAST_FACTOR)
+          @value = (target == "connections") ? @expression.count(connections) : @expression.factor(least: LEAST_FACTOR)
         end
 
         def changed(arrivals)
