@@ -24,7 +24,7 @@ class StoriesPageTest < TunerTest
   end
 
   test "each figure of ours names its command" do
-    assert_equal 11, commands.size
+    assert_equal 12, commands.size
     rows.each do |number, _, _, here|
       next if NO_FIGURE.include?(here)
       named = here[/\((\w+)\)\z/, 1]
