@@ -92,8 +92,9 @@ module Matrix
         Cells are chosen pairwise: any two values of Ruby, Puma, Rack, framework and server stand in at least one of these #{@found.size} cells, of #{@combinations_count} that there
         could be. In each, both gems are installed from their packed files by that Ruby, the app's bundle is installed (of a framework, the newest version
         that this Rack allows), and `puma_tuner tune` serves the app under load. A cell is fine when its endpoints are called by their routes, at least
-        #{(Trial::EXPLAINED_RATIO * 100).round}% of the requests' wall time is in its parts (*in parts*), their CPU fits what the kernel counts of the server's processes (*kernel's CPU*; the rest is Puma's own), settings are
-        forecast, there is advice, and the server stops without a complaint and leaves no process. Rack alone and Roda without our plugin have no routes to tell: their endpoints are paths with `:id` for numbers.
+        #{(Trial::EXPLAINED_RATIO * 100).round}% of the requests' wall time is in its parts (*in parts*: they sum to it by construction, so that this tells that the probe's extension records,
+        and no more), their CPU is #{(Trial::CPU_RATIO.begin * 100).round}% at least of what the kernel counts of the server's processes (*kernel's CPU*; the rest is Puma's own), settings are
+        forecast, there is advice, the probe complains of nothing in the server's output, and no process is left. Rack alone and Roda without our plugin have no routes to tell: their endpoints are paths with `:id` for numbers.
 
         Newer Rubies than these are to be had nowhere that `bin/setup` builds from; `bin/test --matrix --ruby VERSION` adds one that is installed.
       TEXT

@@ -55,6 +55,7 @@ module Soak
         | growth of a worker's RSS but for its ledger in a quiet phase after its warm-up, KiB | #{growth(:probe)} | #{growth(:none)} |
 
         A worker grew by #{(@result.own_growth_bytes / 1024.0).round} KiB more with the probe, by the middle one of each (1,024 are promised).
+        Meanwhile it served #{Bench::Markdown.grouped(@result.quiet_requests_count)} requests: memory that is lost at each of them is seen here from #{@result.seen_bytes_least || "-"} bytes on.
         Of the ledger, whose size is fixed, #{(@result.ledger_bytes / 1024.0).round} KiB were in a worker's RSS at the end. Recorded and counted may differ by the requests that were under way in
         workers that were killed: #{@result.killed_count} workers, #{Pair::THREADS} each at most.
 

@@ -16,6 +16,7 @@ namespace :docs do
     seen = looks.look { |one| puts one }
     puts(*left_out, "docs:looks: #{seen.count(&:fine?)} of #{seen.size} pages are fine; their pictures are in #{Looks::PLACE.delete_prefix("#{Dir.pwd}/")}")
     exit(1) unless seen.all?(&:fine?)
+    exit(3) if left_out.any?
   rescue RuntimeError => error
     abort(error.message)
   end

@@ -64,11 +64,13 @@ class DocsWalk
 
   def walk(page)
     started = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    @unverified_count = 0
     shell = Shell.new(folder_of(page), page.name.tr("/.", "__"), state: (File.join(PLACE, "state_of_docs_getting_started_md") unless starts?(page)))
     page.blocks.each { |block| follow(block, shell, page) }
     minutes = (Process.clock_gettime(Process::CLOCK_MONOTONIC) - started) / 60
     @unproven_count += shell.unproven_count
-    @report << "fine   #{page.name}: #{minutes.round(1)} min#{DocsWalk.proofs(shell.early_count, shell.unproven_count)}"
+    @report << "fine   #{page.name}: #{minutes.round(1)} min#{DocsWalk.proofs(shell.early_count, shell.unproven_count)}" \
+      "#{DocsWalk.left_out(shell.commands_count, @unverified_count)}"
   rescue Wrong => error
     @report << "WRONG  #{page.name}: #{error.message}"
   ensure
@@ -103,7 +105,7 @@ class DocsWalk
   end
 
   def verify_unit(shell, block)
-    return warn("no systemd-analyze here: units are not checked") unless ENV["PATH"].split(":").any? { |folder| File.executable?("#{folder}/systemd-analyze") }
+    return @unverified_count += 1 unless ENV["PATH"].split(":").any? { |folder| File.executable?("#{folder}/systemd-analyze") }
     shell.run("systemd-analyze verify #{block.options.fetch("file")}")
   end
 
@@ -112,6 +114,14 @@ class DocsWalk
     def proofs(early_count, unproven_count)
       parts = {"ended early" => early_count, "proved nothing" => unproven_count}.select { |_, count| count.positive? }
       parts.map { |what, count| ", #{count} #{(count == 1) ? "proof" : "proofs"} #{what}" }.join
+    end
+
+    # @param commands_count [Integer] of a page, that were run
+    # @param unverified_count [Integer] units of systemd on it that could not be checked
+    # @return [String] what to know of a page of which not all was tried; empty of others
+    def left_out(commands_count, unverified_count)
+      [(", no command of it was run" if commands_count.zero?),
+        (", #{unverified_count} of systemd's units not checked without systemd-analyze" if unverified_count.positive?)].join
     end
 
     # A page whose proof had no round is followed as far as it goes, and no proof that its proof works.
@@ -134,7 +144,8 @@ class DocsWalk
       ["## Documentation: what its pages show, run as they show it",
         "Written by `rake docs_test`; not to be edited. To repeat it: `bin/exec rake docs_test WRITE=1`.",
         "Commands run in a fresh home, and what they print is held against what the pages show, where numbers may be others. " \
-        "Of blocks that need more than the app (marked `checked`), commands are parsed only.",
+        "Of blocks that need more than the app (marked `checked`), commands are parsed only; " \
+        "of a page that has no others that is told.",
         made, "**#{closing.sub("docs_test: ", "")}**", pages.map { |line| "- #{line.squeeze(" ")}\n" }.join].join("\n\n")
     end
 
@@ -179,8 +190,8 @@ class DocsWalk
     EARLY = /^puma_tuner: the proof ended early/
     NOTHING = /^puma_tuner: nothing is proven/
 
-    # early_count: proofs that ended early; unproven_count: of which nothing came
-    attr_reader :state, :early_count, :unproven_count
+    # early_count: proofs that ended early; unproven_count: of which nothing came; commands_count: that were run
+    attr_reader :state, :early_count, :unproven_count, :commands_count
 
     # @param state [String, nil] a file with the variables of another
     def initialize(folder, name, state: nil)
@@ -188,7 +199,7 @@ class DocsWalk
       @state = File.join(PLACE, "state_of_#{name}")
       @log = File.join(PLACE, "#{name}.log")
       @groups = []
-      @early_count = @unproven_count = 0
+      @early_count = @unproven_count = @commands_count = 0
       @ports = Hash.new { |ports, port| ports[port] = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1].to_s } }
       File.write(@state, state ? File.read(state).gsub(/^cd .*/, "") : "")
       File.write(@log, "")
@@ -199,6 +210,7 @@ class DocsWalk
     # @raise [Wrong] when it fails
     def run(command, shown = [])
       warn "$ #{command}"
+      @commands_count += 1
       command = command.gsub(PORTS) { |port| @ports[port] }
       from = File.size(@log)
       pid = spawn(environment, "bash", "-c", script(command), :chdir => @folder, :in => File::NULL, %i[out err] => [@log, "a"], :pgroup => true, :unsetenv_others => true)

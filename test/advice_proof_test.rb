@@ -58,6 +58,7 @@ class AdviceProofTest < TunerTest
       advice("starved_pool", lines: {"config/database.yml" => "pool: 5"}), advice("io_bound", lines: {PUMA_RB => "max_io_threads 3", "the endpoints named" => "x"}))
     hook = advice("gc", lines: {PUMA_RB => "before_fork { Process.warmup }"})
     assert_equal [:of_folder], reasons(hook, puma_rb: "plugin File.join(__dir__, \"mine\")\n")
+    assert_equal [:not_measured], reasons(hook, puma_rb: "port 3000 # caf\xE9\n"), "which can be"
     assert_equal [:in_file_already], reasons(hook, puma_rb: "before_fork { Process.warmup }\n")
     assert_equal [:computed_there], reasons(advice("background_threads", lines: {PUMA_RB => "solid_queue_mode :fork"}), puma_rb: "solid_queue_mode :async if x\n")
     every = %i[stays no_lines no_setting pool_in_file in_code of_folder in_file_already computed_there not_to_be_had fails_to_serve not_measured too_few_places]

@@ -41,7 +41,7 @@ class TunerVariantsTest < TunerTest
     traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count: 4, seed: 1)
     command = Host::Command.new(words: ["puma"], directory: "/", environment: {})
     Tuner.new(Tuner::Plan.new(**Tuner::Plan.members.to_h { |member| [member, nil] }, traffic:, command:, rounds_count: 6, warmup_s: 1, trial_duration_s: 1,
-      boot_limit_s: 1, seed: 1, constraints: Advise::Constraints.new, **fields), progress: nil)
+      boot_limit_s: 1, seed: 1, constraints: Advise::Constraints.new, checked_topologies: [], **fields), progress: nil)
   end
 
   test "what may differ is passed on to the proof, and how many requests are simulated to the forecasts" do
@@ -70,6 +70,39 @@ class TunerVariantsTest < TunerTest
     assert_equal [[1, 1], turns_count, turns_count], [fits_not, *fits]
     assert_operator turns_count, :>, 1
     assert_equal turns_count, turns_count(max_memory_bytes: 700 << 20), "what was asked for is about production"
+  end
+
+  # @param spread_ratio [Float] of forecasts; with a small one, one of three likely settings is recommended
+  # @return [Prove::Proof::Plan] of a tuning that proves these, and those that were asked for
+  def planned(checked, spread_ratio: 0.5, **)
+    tuner = tuner(checked_topologies: checked.map { |text| topology(text) }, **)
+    sweep = predicted(error_ratio: 0.3, spread_ratio:)
+    list = Advise::Advisor.new(Advise::Constraints.new).call(workload, sweep)
+    tuner.send(:setup, tuner.send(:variants_of, sweep, list), sweep, Advise::Constraints.new).plan
+  end
+
+  test "as many rounds are planned as can show something of all settings, of which those that nobody asked for may be left out" do
+    plans = [[], ["2x3"], ["1x1"]].map { |checked| planned(checked, rounds_count: nil) }
+    assert_equal [[8, %w[2x7 2x3 2x1]], [8, %w[2x7 2x1]], [9, %w[2x7 2x3 2x1]]], plans.map { |plan| [plan.looks.rounds_max, plan.spare.map(&:name)] }
+    assert_equal [6, %w[2x3 2x1]], planned([], spread_ratio: 0.01).then { |plan| [plan.looks.rounds_max, plan.spare.map(&:name)] }
+  end
+
+  test "a goal is held against what is recommended, or the likeliest setting, whatever else was asked for" do
+    constraints = Advise::Constraints.new(goals: [Goal.read("90% < 1s")])
+    assert_equal %w[recommended 2x7], [0.01, 0.5].flat_map { |spread_ratio|
+      planned(["1x1"], spread_ratio:, constraints:).expectations.instance_variable_get(:@wanted).map(&:variant)
+    }
+  end
+
+  test "rounds that are too few for what was asked for are told before anything is measured" do
+    told = lambda do |rounds, *checked|
+      err = StringIO.new
+      CLI::Commands::Tune.new(out: StringIO.new, err:).send(:tell_too_few, rounds, checked.map { |text| topology(text) }, topology("1x5"))
+      err.string
+    end
+    assert_equal [""] * 4, [told[nil, "2x1", "2x3"], told[0], told[6, "1x5"], told[7, "2x1", "2x3"]]
+    assert_equal "puma_tuner: 5 rounds can't show anything of 1 setting beside today's: it takes 6 or more\n", told[5]
+    assert_match(/ of 3 settings beside today's \(a recommended one and what --check names\): it takes 7 or more$/, told[6, "2x1", "2x3"])
   end
 
   test "the recommended setting is proven beside today's" do

@@ -15,7 +15,7 @@ module Matrix
     # @raise [PumaTuner::UsageError] where there is no such Ruby
     def initialize(version, packages:)
       @version = version
-      @ruby = PumaTuner::Prove::Rubies.find(version)
+      @ruby = PumaTuner::Prove::Installed.ruby(version)
       @packages = packages
       @place = File.join(PumaTuner::Host::CacheFolder.path, "matrix", version)
     end

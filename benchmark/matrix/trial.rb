@@ -18,11 +18,21 @@ module Matrix
     # This share of the wall time must be in the parts.
     EXPLAINED_RATIO = 0.99
 
-    # The rest is Puma's own, and what the probe does between requests; more than all of it can't be, but for ticks.
-    CPU_RATIO = 0.3..1.03
+    # The rest is Puma's own, and what the probe does between requests: 30% at most, of what was tried so far. More than
+    # all of it can't be, but for ticks.
+    CPU_RATIO = 0.5..1.03
 
     LEAST_REQUESTS = 100
     LIMIT_S = 180
+
+    # The command shows what its server says only where that fails, so it goes to a file.
+    LOG = "server.log"
+    SERVER = ["sh", "-c", "exec bundle exec puma config.ru >>#{LOG} 2>&1"].freeze
+
+    # Of the server's output, what the probe says there, and crashes; of the command's, where it ends well, crashes of what
+    # it starts, bugs of ours, and that something of the server is left.
+    COMPLAINT = /puma_tuner:|\[BUG\]|Segmentation/
+    OF_COMMAND = /please report|\[BUG\]|could not be stopped/
 
     WORDS = %w[--duration 3 --warmup 0.5 --rounds 0 --no-calibrate --settings none --threads 1..3 --workers 1..2 --connections 6 --output=tuning.json].freeze
 
@@ -48,7 +58,7 @@ module Matrix
       File.write(File.join(folder, "config.ru"), Apps::WORK + @app.rackup)
       @place.bundle(folder)
       versions = @place.gems(folder)
-      printed, code = @place.puma_tuner("tune", "--today", Cells::SERVERS.fetch(@cell.server), "--path", Apps::PATHS.join(","), *WORDS, "--", "bundle", "exec", "puma", "config.ru", folder:, limit_s: LIMIT_S)
+      printed, code = @place.puma_tuner("tune", "--today", Cells::SERVERS.fetch(@cell.server), "--path", Apps::PATHS.join(","), *WORDS, "--", *SERVER, folder:, limit_s: LIMIT_S)
       left = Matrix.processes_in(folder)
       left.each { |pid| Process.kill(:KILL, pid) }
       {versions:, **judged(folder, printed, code, left)}
@@ -62,14 +72,16 @@ module Matrix
     end
 
     def judged(folder, printed, code, left)
-      path = File.join(folder, "tuning.json")
+      path, log = ["tuning.json", LOG].map { |name| File.join(folder, name) }
+      logged = File.file?(log) ? File.read(log, encoding: Encoding::UTF_8).scrub.lines : []
       unless code&.zero? && File.file?(path)
-        return {failures: ["`tune` #{code ? "ended with #{code}" : "did not end within #{LIMIT_S} s"}: #{printed.lines.grep(/puma_tuner:|\|/).last(6).map(&:strip).join(" / ")}"]}
+        said = [*printed.lines.grep(/puma_tuner:|\|/).last(6), *logged.last(6)].map(&:strip)
+        return {failures: ["`tune` #{code ? "ended with #{code}" : "did not end within #{LIMIT_S} s"}: #{said.join(" / ")}"]}
       end
       tuning = PumaTuner::Document.read(path, :tuning)
       observation = tuning.observation
-      {failures: [*of_recording(observation), *of_forecast(tuning), *of_end(printed, left)], explained_ratio: explained(observation.budget),
-       cpu_ratio: cpu(observation), requests_count: observation.requests_count}
+      {failures: [*of_recording(observation), *of_forecast(tuning), *of_end(printed, logged, left)],
+       explained_ratio: explained(observation.budget), cpu_ratio: cpu(observation), requests_count: observation.requests_count}
     end
 
     def of_recording(observation)
@@ -93,9 +105,10 @@ module Matrix
       [("no setting was forecast" if counts.first.zero?), ("there is no advice" if counts.last.zero?)].compact
     end
 
-    def of_end(printed, left)
-      complaint = printed.lines.find { |line| line.match?(/please report|\[BUG\]|did not end|had to be killed/) }
-      [("it complained: #{complaint.strip}" if complaint), ("#{left.size} processes were left running" if left.any?)].compact
+    def of_end(printed, logged, left)
+      complaint = logged.grep(COMPLAINT).first || printed.lines.grep(OF_COMMAND).first
+      [("nothing of its server's output was kept" if logged.empty?), ("it complained: #{complaint.strip}" if complaint),
+        ("#{left.size} processes were left running" if left.any?)].compact
     end
   end
 

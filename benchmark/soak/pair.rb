@@ -10,8 +10,9 @@ module Soak
   # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [RSS without its
   #   ledger at its beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were
   #   killed, each with up to THREADS requests under way
+  # quiet_requests_count: that a worker with the probe served while its memory was compared, on average
   Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes,
-    :ledger_bytes, :lines) do
+    :ledger_bytes, :lines, :quiet_requests_count) do
     # @return [Array<String>] promises that were broken, and what shows nothing
     def broken
       slack = killed_count * Pair::THREADS
@@ -19,12 +20,16 @@ module Soak
       [
         *without_a_soak,
         ("#{counts[:probe].broken} connections broke with the probe, #{counts[:none].broken} without" if counts[:probe].broken > broken_most),
-        ("a worker grew by #{(own_growth_bytes / 1024.0).round} KiB more with the probe, at most 1024 are promised" if own_growth_bytes > 1 << 20),
+        ("a worker grew by #{(own_growth_bytes / 1024.0).round} KiB more with the probe, at most 1024 are promised" if own_growth_bytes > Pair::GROWTH_BYTES_MAX),
         ("#{recorded_count} requests were recorded, the app counted #{counts[:probe].app} (#{slack} may differ, as workers were killed)" if (recorded_count - counts[:probe].app).abs > slack),
         ("the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}" if (counts[:probe].app - counts[:probe].answered).abs > slack + counts[:probe].broken),
         *lines.map { |line| "a server said: #{line}" }
       ].compact
     end
+
+    # @return [Integer, nil] bytes that a worker has to lose at each request for its memory to grow by more than is promised; nil where it
+    #   served none
+    def seen_bytes_least = (Pair::GROWTH_BYTES_MAX.ceildiv(quiet_requests_count) if quiet_requests_count.positive?)
 
     private
 
@@ -84,6 +89,9 @@ module Soak
     WARM_UP_MIN_S = 30
     ROUND_S = 600
 
+    # More than a worker without the probe, in a quiet phase.
+    GROWTH_BYTES_MAX = 1 << 20
+
     # With Ruby 3.4 a fork sometimes hangs, without the probe, too: in `after_fork_ruby`, at a lock that another thread had. Its worker would end half a minute late.
     PUMA_OPTIONS = {"worker_shutdown_timeout" => "5"}.freeze
 
@@ -114,12 +122,14 @@ module Soak
       }
     RUBY
 
-    def initialize(minutes:, seed:, say:)
-      @minutes, @seed, @say = minutes, seed, say
+    # @param rest_s [Numeric] what a client rests after each response; 0 saturates the servers
+    def initialize(minutes:, seed:, say:, rest_s: 0)
+      @minutes, @seed, @say, @rest_s = minutes, seed, say, rest_s
       @random = Random.new(seed)
       @events = Hash.new(0)
       @growth = {probe: [], none: []}
       @killed_count = 0
+      @quiet_counts = []
     end
 
     # @return [Result]
@@ -153,7 +163,7 @@ module Soak
       complaints = Complaints.new
       options = {topology:, measure:, locks: measure, puma_options: PUMA_OPTIONS, echo: complaints}
       PumaTuner::Host::ServerProcess.run(command, **options) do |server|
-        yield Loaded.new(server, place, complaints).tap(&:begin_load)
+        yield Loaded.new(server, place, complaints, rest_s: @rest_s).tap(&:begin_load)
       end
     end
 
@@ -167,7 +177,9 @@ module Soak
       @say.call("a quiet phase of #{seconds.round} s")
       sleep([seconds * WARM_UP_RATIO, WARM_UP_MIN_S].max)
       before = @servers.transform_values(&:memory)
+      answered_count = @servers[:probe].counts.answered
       sleep(seconds * (1 - WARM_UP_RATIO))
+      @quiet_counts << (@servers[:probe].counts.answered - answered_count) / WORKERS
       @servers.each do |name, server|
         after = server.memory
         before[name].each { |pid, bytes| @growth[name] << [bytes, after[pid]] if after[pid] }
@@ -222,7 +234,8 @@ module Soak
       growth = @growth.transform_values { |pairs| pairs.map { |before, after| after - before } }
       Result.new(minutes: @minutes, seed: @seed, events: @events, growth_bytes: @growth, counts: @servers.transform_values(&:counts), recorded_count: @servers[:probe].recorded_count,
         killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]),
-        ledger_bytes: @servers[:probe].ledger_bytes, lines: @servers[:probe].complaints)
+        ledger_bytes: @servers[:probe].ledger_bytes, lines: @servers[:probe].complaints,
+        quiet_requests_count: @quiet_counts.sum / [@quiet_counts.size, 1].max)
     end
 
     def middle(numbers) = numbers.empty? ? 0 : numbers.sort[numbers.size / 2]
@@ -240,8 +253,9 @@ module Soak
     # @param server [PumaTuner::Host::ServerProcess]
     # @param folder [String] of the app
     # @param complaints [Complaints] what it says meanwhile
-    def initialize(server, folder, complaints)
-      @server, @folder, @complaints = server, folder, complaints
+    # @param rest_s [Numeric] what a client rests after each response
+    def initialize(server, folder, complaints, rest_s:)
+      @server, @folder, @complaints, @rest_s = server, folder, complaints, rest_s
       @counts = Counts.new(0, 0, 0)
       @lock = Mutex.new
       @extra = []
@@ -345,6 +359,7 @@ module Soak
         http.get(path)
         answered
         break if once
+        sleep(@rest_s) if @rest_s.positive?
       rescue SystemCallError, IOError, Net::HTTPBadResponse, Net::ReadTimeout, Net::OpenTimeout
         broken
         http = nil

@@ -66,7 +66,7 @@ module Validation
     end
 
     def ruby(series)
-      RUBY_VERSION.start_with?("#{series}.") ? Gem.ruby : PumaTuner::Prove::Rubies.find(RUBIES.fetch(series))
+      RUBY_VERSION.start_with?("#{series}.") ? Gem.ruby : PumaTuner::Prove::Installed.ruby(RUBIES.fetch(series))
     end
   end
 

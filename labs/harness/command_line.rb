@@ -130,7 +130,8 @@ module PumaTuner
         private
 
         def found(lab, stage, **options)
-          lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) }, command: CLI::Repetition.anew, **options))
+          lab.call(Lab::Run.new(lab, say: ->(text) { stage.note(text) },
+            command: Host::Masking.own_command(ARGV - ["--resume"]), **options))
         end
 
         # @return [Lab::Kept, Module] Nothing of the quick form
@@ -157,7 +158,7 @@ module PumaTuner
           finished = true
         ensure
           if kept.any? && !finished
-            err.puts("\npuma_tuner: what was measured is kept; continue with: #{CLI::Repetition.resumed}")
+            err.puts("\npuma_tuner: what was measured is kept; continue with: #{CLI::Proving.resumed}")
           end
         end
 

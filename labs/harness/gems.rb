@@ -53,7 +53,7 @@ module PumaTuner
       # @raise [UsageError] when it is not here
       def ruby(version)
         return Gem.ruby if version == RUBY_VERSION
-        Prove::Rubies.find(version)
+        Prove::Installed.ruby(version)
       rescue UsageError => error
         raise UsageError, "Ruby #{version} is needed. #{error.message} " \
           "In a checkout, `bin/setup --ruby #{version}` provides it."

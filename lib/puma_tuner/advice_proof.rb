@@ -128,7 +128,7 @@ module PumaTuner
         .to_h { |line| line.split("=", 2).then { |name, value| ["env.#{name}", value] } }
       wanted = lines[Advise::Rule::PUMA_RB] or return [nil, environment]
       source = @plan.puma_rb.to_s
-      return Statement.of(:of_folder) if source.match?(OF_FOLDER)
+      return Statement.of(:of_folder) if source.b.match?(OF_FOLDER) # comments may be in any encoding
       edited = Advise::PumaFile.new(source).with(wanted, "advised")
       return Statement.of(:computed_there, lines: edited.left) if edited.left.any?
       return Statement.of(:in_file_already) if edited.source == source

@@ -3,7 +3,7 @@
 module PumaTuner
   # Sweep -> AdviceList: what to change, what it will bring, what it costs, how to undo it.
   module Advise
-    PumaTuner.autoload_folder(self, "#{__dir__}/advise", advice: %i[Advice AdviceList], sizing: %i[Sizing Spare],
+    PumaTuner.autoload_folder(self, "#{__dir__}/advise", advice: %i[Advice AdviceList], sizer: %i[Sizer Sizing Spare],
       tail: %i[Tail TailPart TailSearch])
 
     # Predicts the settings under a load, and says what to change. With goals, the load is that of as many machines as
@@ -30,6 +30,25 @@ module PumaTuner
       sizing = sizer.call(sweep, arrivals: scenarios.first.arrivals, machines_count:)
       list = Advisor.new(constraints.of_each(machines_count || 1)).call(workload, sweep, **facts)
       [sweep, list.with(constraints:, sizing:)]
+    end
+
+    # Asks every rule. The recommendation comes first, after what has to be done before it; then the remarks.
+    class Advisor
+      # @param constraints [Constraints]
+      def initialize(constraints = Constraints.new)
+        @constraints = constraints
+      end
+
+      # @param workload [Model::Workload]
+      # @param sweep [Predict::Sweep]
+      # @param facts [Hash] observation and sweeper, where they are there, see Situation
+      # @return [AdviceList]
+      def call(workload, sweep, **facts)
+        situation = Situation.new(workload, sweep, constraints: @constraints, **facts)
+        rules = Rules.all.map { |rule| rule.new(situation) }.sort_by { |rule| -rule.priority }
+        AdviceList.new(advice: rules.flat_map(&:call).freeze, constraints: @constraints,
+          tail: TailSearch.new(situation).call, today: sweep.today)
+      end
     end
 
     # All of rules/. A new one takes a file in rules/, a table of its name in a file of report/advice_words/, and its

@@ -12,10 +12,10 @@ module PumaTuner
   # profilers are Probe::Profilers, whose gems library finds; perf alone watches from outside. What they leave is a file
   # of their own, which readers/* turn into samples. What is made of samples (reading): stacks (what is left out),
   # layers, aggregate, costs; outliers picks those that stand out; hints/*, one rule to a file, point at known patterns;
-  # diff makes of two profiles a cost_diff.
+  # diff makes of two profiles a CostDiff.
   module Profile
-    PumaTuner.autoload_folder(self, "#{__dir__}/profile", cost_diff: %i[CostDiff MethodDiff],
-      costs: %i[AllocationSite Costs Hint Layer MethodCost], readers: %i[Readers UnreadableProfile],
+    PumaTuner.autoload_folder(self, "#{__dir__}/profile", costs: %i[AllocationSite Costs Hint Layer MethodCost],
+      diff: %i[CostDiff Diff MethodDiff], readers: %i[Readers UnreadableProfile],
       samples: %i[Allocation Call Frame Samples Stack])
 
     # @return [Array<Class>] all of them, in the order in which they are told to people: perf needs nothing inside of

@@ -10,11 +10,12 @@ module PumaTuner
   #   a served app) or a block_runner (of a block of Ruby).
   # - What happens in a trial: trial_run, memory_curve, conditions, validity_checks; in a round: disturbance.
   # - What ran (Host::WhatRan) is held against what was declared: declaration_check.
-  # - What may be said of it: judge (paired_values, equal_memory, cells, outcome), looks, noise_floor, expectations.
+  # - What may be said of it: judge (paired_values, cells, outcome), looks, noise_floor, expectations.
   # - What follows from a verdict: finding, cause.
   module Prove
-    PumaTuner.autoload_folder(self, "#{__dir__}/prove", cause: %i[Cause CausePart], finding: %i[Finding RoundsNeeded],
-      named: %i[Named VariantFailed],
+    PumaTuner.autoload_folder(self, "#{__dir__}/prove", cause: %i[Cause CausePart],
+      expectations: %i[ExpectationCheck Expectations], finding: %i[Finding RoundsNeeded],
+      named: %i[Named VariantFailed], paired_values: %i[EqualMemory PairedValues],
       verdict: %i[Cell Comparison Disturbed Expectation Failure Noise Trial TrialLoad Verdict Void])
   end
 end

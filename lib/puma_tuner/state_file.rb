@@ -35,12 +35,13 @@ module PumaTuner
 
     # @param path [String, nil] nil: there is no place, so nothing is known and nothing kept
     # @param kept_count [Integer] entries of each app; older ones give way
-    # @param say [#call] told what is wrong with the file
+    # @param say [#call] told what is wrong with the file, and what else is to be said of it
     # @param clock [#call] gives the time
     # @param read_only [Boolean] whether it stays as it is, also where it can't be read
     # @yieldparam entry [Object] of an app
     # @yieldreturn [Boolean] whether this version has written it
-    def initialize(path, kept_count:, say:, clock:, read_only: false, &entry)
+    def initialize(path, kept_count:, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
+      clock: -> { Time.now.utc }, read_only: false, &entry)
       @path = path
       @kept_count = kept_count
       @say = say
@@ -48,6 +49,9 @@ module PumaTuner
       @read_only = read_only
       @entry = entry
     end
+
+    # @return [void]
+    def say(text) = @say.call(text)
 
     # @return [String] ISO 8601
     def now = @clock.call.strftime("%FT%TZ")

@@ -5,13 +5,14 @@ module PumaTuner
   class Tuner
     # The plan of a tuning. Durations in seconds; topologies: the grid to predict; settings: topologies to record
     # besides today's, nil: those that tell most; checked_topologies: cells to measure besides today's and the
-    # recommended one; rounds_count 0 leaves the proof out; calibrate: whether the machine is measured when it has not
-    # been; track_record: a Predict::TrackRecord, of how forecasts did; time_limit_s: for all of it, nil: as long as it
-    # takes; locks: whether they are watched while it is recorded; arrivals: Model::Arrivals that goals are about and
-    # the proof sends, nil: the recording's; proof_record: an Advise::ProofRecord, of what proofs of advice showed, nil:
-    # nothing is known or kept; forget: whether these are forgotten first; what_if: Predict::WhatIf, of the machine that
-    # is advised for, nil: this one. Of another one nothing is proven. allowed: what may differ between the servers of
-    # the proof, see Prove::DeclarationCheck; simulated_requests: how many in each simulation.
+    # recommended one; rounds_count 0 leaves the proof out, nil: as many as can show something of all settings;
+    # calibrate: whether the machine is measured when it has not been; track_record: a Predict::TrackRecord, of how
+    # forecasts did; time_limit_s: for all of it, nil: as long as it takes; locks: whether they are watched while it is
+    # recorded; arrivals: Model::Arrivals that goals are about and the proof sends, nil: the recording's; proof_record:
+    # an Advise::ProofRecord, of what proofs of advice showed, nil: nothing is known or kept; forget: whether these are
+    # forgotten first; what_if: Predict::WhatIf, of the machine that is advised for, nil: this one. Of another one
+    # nothing is proven. allowed: what may differ between the servers of the proof, see Prove::DeclarationCheck;
+    # simulated_requests: how many in each simulation.
     Plan = Data.define(:command, :traffic, :topologies, :today, :settings, :checked_topologies, :constraints, :warmup_s,
       :duration_s, :rounds_count, :trial_duration_s, :boot_limit_s, :seed, :repeat_with, :calibrate, :track_record,
       :time_limit_s, :locks, :arrivals, :proof_record, :forget, :what_if, :allowed, :simulated_requests) do
@@ -169,7 +170,7 @@ module PumaTuner
 
     # @return [Tuning]
     def prove(tuning)
-      return tuning.with(unproven: nil) if @plan.rounds_count.zero?
+      return tuning.with(unproven: nil) if @plan.rounds_count&.zero?
       return tuning.with(unproven: Unknown.of(:proof, :other_machine)) if @elsewhere
       setup = setup(variants_of(tuning.sweep, tuning.advice_list), tuning.sweep, tuning.advice_list.constraints)
       if @clock&.short?(PROOF_LEAST_S)
@@ -253,7 +254,8 @@ module PumaTuner
     def setup(variants, sweep, constraints)
       Prove::Setup.served(variants, preparation: Prove::Preparation.new(variants:, command: @plan.command, folder: nil),
         traffic: traffic(sweep), times: trial_times(variants, sweep, constraints),
-        looks: Prove::Looks.fixed(@plan.rounds_count),
+        looks: @plan.rounds_count ? Prove::Looks.fixed(@plan.rounds_count) : Prove::Looks.usual(variants.size - 1),
+        spare: spare(variants),
         metrics: Prove::Metric::SERVED.select { |metric| METRICS.include?(metric.name) },
         bodies_may_differ: true, allowed: @plan.allowed, primary: primary(sweep), expectations: expectations(variants),
         time_limit_s: @clock&.left_s, seed: @plan.seed, command: @plan.repeat_with)
@@ -278,9 +280,15 @@ module PumaTuner
     # @return [Array<Goal>] those that rounds measure: a load does not see which endpoint a request is of
     def measured_goals = @plan.constraints.goals.reject(&:endpoint)
 
-    # What is recommended to meet goals is to be seen to meet those that rounds measure.
+    # @return [Array<Prove::Variant>] likely settings that nobody asked for, the likeliest first
+    def spare(variants)
+      likely = variants.select { |variant| variant.name == variant.topology.to_s }
+      likely.reject { |variant| @plan.checked_topologies.include?(variant.topology) }
+    end
+
+    # What is recommended to meet goals, or is the likeliest to, is to be seen to meet those that rounds measure.
     def expectations(variants)
-      advised = variants.find { |variant| variant.name == "recommended" } || variants.last
+      advised = variants.find { |variant| variant.name == "recommended" } || variants[1]
       Prove::Expectations.parse(measured_goals.map { |goal| "#{advised.name}: #{goal}" })
     end
 

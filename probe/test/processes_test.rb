@@ -72,6 +72,11 @@ class ProcessesTest < TunerTest
     File.write("/proc/self/comm", name)
   end
 
+  test "any bytes are UTF-8 as text, and stay what they were" do
+    bytes = "caf\u00E9\xFF".b.freeze
+    assert_equal ["caf\u00E9\uFFFD", Encoding::BINARY], [Processes.text(bytes), bytes.encoding]
+  end
+
   test "cores that a machine could have are none that a process may use" do
     assert_equal [0, 1, 2, 3], Processes.online_among("0-127", "0-3\n")
     assert_equal [2, 8], Processes.online_among("2,8-9", "0-3,8\n")

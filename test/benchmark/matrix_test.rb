@@ -44,25 +44,45 @@ class MatrixTest < TunerTest
   end
 
   # A server of the fixture's, in place of a Ruby of its own: what is judged, and how.
-  Place = Struct.new(:printed, :code) do
+  Place = Struct.new(:printed, :code, :logged, :left) do
     def bundle(_) = nil
 
     def gems(_) = {"puma" => "8.0.2"}
 
     def puma_tuner(*, folder:, **)
       PumaTuner::Document.write(TuningFixture.tuning, File.join(folder, "tuning.json")) if code.zero?
+      File.write(File.join(folder, Matrix::Trial::LOG), logged) if logged
+      Process.detach(spawn("sleep", "60", chdir: folder)) if left
       [printed, code]
     end
   end
 
-  def tried(printed, code) = Matrix::Trial.new(CELLS.first, Place.new(printed, code)).call
+  def tried(printed, code, logged = "* Listening\n", left: false)
+    Matrix::Trial.new(CELLS.first, Place.new(printed, code, logged, left)).call
+  end
+
+  # @return [Array<String>] of a cell whose server ended in that way
+  def at_the_end(...) = tried(...).failures.grep(/complained|left running|was kept/)
 
   test "a cell is judged by endpoints, topology and the way in which the server ends" do
-    failures = tried("puma_tuner: the server did not end, and had to be killed\n", 0).failures.join("\n")
+    failures = tried("puma_tuner: 30 s left\n", 0).failures.join("\n")
     assert_match(/its endpoints are called .*, and are GET \/, GET \/articles\/:id/, failures)
     assert_match(/it served as 1x5/, failures)
-    assert_match(/it complained: puma_tuner: the server did not end/, failures)
-    assert_match(/`tune` ended with 3: puma_tuner: no/, tried("…\npuma_tuner: no\n", 3).failures.join)
+    failures = tried("…\npuma_tuner: no\n", 3, "! Unable to load\n").failures
+    assert_match(/`tune` ended with 3: puma_tuner: no \/ ! Unable to load/, failures.join)
     assert_equal "8.0.2", tried("", 0).versions.fetch("puma")
+  end
+
+  # In the words that the program has for it today.
+  test "what probe and Ruby say in the server's output, what could not be stopped, and what is left running fails a cell" do
+    _, said = capture_io { PumaTuner::Probe.say("this process can't be watched") }
+    _, stuck = capture_io { PumaTuner::Host::ServerProcess.new("puma").send(:tell_left, 7) }
+    assert_empty at_the_end("puma_tuner: 30 s left\n", 0)
+    assert_equal ["it complained: #{said.strip}"], at_the_end("", 0, "* Listening\n#{said}- Goodbye!\n")
+    assert_equal ["it complained: a.rb:1: [BUG] Segmentation fault at 0x0"], at_the_end("", 0, "a.rb:1: [BUG] Segmentation fault at 0x0\n")
+    assert_equal ["it complained: #{stuck.strip}"], at_the_end("…\n#{stuck}", 0)
+    assert_equal ["it complained: b.rb:1: [BUG] of the simulator"], at_the_end("b.rb:1: [BUG] of the simulator\n", 0)
+    assert_equal ["1 processes were left running"], at_the_end("", 0, left: true)
+    assert_equal ["nothing of its server's output was kept"], at_the_end("", 0, nil)
   end
 end

@@ -86,14 +86,19 @@ class DevTools
   # A page hears of its new size with the frame that is drawn next, so two are waited for.
   FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
+  # Its rules that tell of colours, which are all that a scheme changes.
+  COLOUR_RULES = %w[color-contrast link-in-text-block].freeze
+
+  # @param colours [Boolean] whether colours alone are looked at, in a page that was looked at as a whole in another scheme
   # @return [Array<Array>] impact, rule and places of what it finds serious or critical in the page as it is
   # @raise [RuntimeError] when it looked at nothing
-  def barriers
+  def barriers(colours: false)
     value(FRAMES)
     value("#{File.read(AXE)};0") unless value("typeof axe") == "object"
     # What passes is told with a place each, and not with all of them, which take long to describe.
-    found, passes_count = value("axe.run({resultTypes: ['violations']}).then((found) => [found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html.slice(0, 300) + ' ' + node.failureSummary)]), found.passes.length])")
-    raise "the checker passed #{passes_count} rules only" if passes_count < 10
+    options = JSON.generate({resultTypes: ["violations"], runOnly: (COLOUR_RULES if colours)}.compact)
+    found, passes_count = value("axe.run(#{options}).then((found) => [found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html.slice(0, 300) + ' ' + node.failureSummary)]), found.passes.length])")
+    raise "the checker passed #{passes_count} rules only" if passes_count < (colours ? 1 : 10)
     found.select { |impact, *| %w[serious critical].include?(impact) }
   end
 

@@ -111,6 +111,16 @@ class NarrowReportInBrowserTest < TunerTest
     end
   end
 
+  DARK_ON_DARK = <<~JS
+    (() => {
+      const text = document.createElement("p");
+      text.textContent = "Text";
+      text.style.color = "#111";
+      text.style.background = "#000";
+      document.querySelector("main").prepend(text);
+    })()
+  JS
+
   test "the accessibility checker finds nothing serious in any page, at desk and telephone, in light and dark" do
     skip "no axe-core here: bin/setup --test installs it where there is npm" unless File.file?(DevTools::AXE)
     barriers = {}
@@ -118,9 +128,12 @@ class NarrowReportInBrowserTest < TunerTest
       [1_200, 400].product(%w[light dark]).each do |width, scheme|
         tools.size(width, 900)
         tools.scheme(scheme)
-        tools.barriers.then { |found| barriers["#{name} at #{width}, #{scheme}"] = found if found.any? }
+        tools.barriers(colours: scheme == "dark").then { |found| barriers["#{name} at #{width}, #{scheme}"] = found if found.any? }
         tools.picture(File.join(ENV["PICTURES"], "#{name}-#{width}-#{scheme}.png")) if ENV["PICTURES"]
       end
+      next unless name == :profile
+      tools.value(DARK_ON_DARK)
+      assert_equal %w[color-contrast], tools.barriers(colours: true).map { |_, rule| rule }, "of colours alone, what can't be read is found"
     end
     assert_empty barriers
   end

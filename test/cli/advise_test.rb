@@ -106,6 +106,11 @@ class AdviseCommandTest < TunerTest
   test "--prove says what it lacks: a recording, the app that was recorded, or its requests" do
     assert_mistake(/the recording is of `bundle exec puma`, and --prove would start `.*`: name the app's config\.ru, or give its command after `--`/, advise("--prove"))
     assert_mistake(/the recording keeps no addresses of GET \/articles\/:id: say with --path or --requests/, advise("--prove", "config.ru"))
+    File.write(path("unreadable"), "{", perm: 0)
+    assert_mistake(/unreadable is no rackup file|unreadable is not a document/, advise("--prove", "unreadable"))
+    FileUtils.rm(path("config/puma.rb"))
+    FileUtils.mkdir(path("config/puma.rb"))
+    assert_mistake(%r{cannot read config/puma\.rb: Is a directory.*make it a file that may be read}, advise("--prove", "config.ru", "--path", "/"))
     FileUtils.rm(path("tmp/puma_tuner/observation.json"))
     result = puma_tuner("advise", "--prove", "config.ru", folder: @folder)
     assert_mistake(/there is no recording of this app to advise by .*: make one with `puma_tuner measure --load --path \/… config\.ru`/, result)

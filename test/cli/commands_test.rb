@@ -83,7 +83,12 @@ class CommandsTest < TunerTest
     %w[tnue] => [2, /there is no command "tnue"; did you mean tune\?/], %w[xyzzyq] => [2, /the commands are tune, measure, model/], %w[config.ru] => [2, /puma_tuner tune config\.ru/],
     %w[--path /] => [2, /begin with a command/], %w[tune --pth /] => [2, /there is no option --pth; did you mean --path\? .*after `--`.* See `puma_tuner tune --help`/],
     %w[tune --topologies 1x1] => [2, /there is no option --topologies here/], %w[tune puma -p 80] => [2, /there is no option -p.*Options of the app's own command go after `--`/],
-    %w[tune --directory ~nobody-of-that-name -- puma] => [2, /--directory ~nobody-of-that-name: .*; give the path of a folder/], %w[top ~nobody-of-that-name] => [2, /~nobody-of-that-name is neither a process id nor a folder/],
+    %w[tune --directory ~nobody-of-that-name -- puma] => [2, /--directory ~nobody-of-that-name: .*; give another path/], %w[top ~nobody-of-that-name] => [2, /~nobody-of-that-name is neither a process id nor a folder/],
+    %w[tune ~nobody-of-that-name/config.ru] => [2, %r{there is no ~nobody-of-that-name/config\.ru: stand in the app's folder}],
+    %w[prove ~nobody-of-that-name/a.ru b.ru] => [2, %r{there is no ~nobody-of-that-name/a\.ru}], %w[advise ~nobody-of-that-name/o.json] => [2, %r{cannot read ~nobody-of-that-name/o\.json}],
+    %w[measure --output ~nobody-of-that-name/o.json -- puma] => [2, %r{--output ~nobody-of-that-name/o\.json: .*; give another path}],
+    %w[profile --block ~nobody-of-that-name/b.rb] => [2, %r{--block ~nobody-of-that-name/b\.rb: .*; give another path}], %w[report /dev/null/o.json] => [2, %r{cannot read /dev/null/o\.json: Not a directory}],
+    %w[calibrate --ruby ~nobody-of-that-name/ruby] => [2, %r{ruby=~nobody-of-that-name/ruby: .*; give another path}],
     %w[profile --url mailto:x --token 12345678901234567890] => [2, %r{mailto:\S+ is not an http:// address}],
     ["report", "caf\xE9.json"] => [2, /word 2 of the command is not UTF-8 text/], ["predict", "x.json", "--memory", "#{"9" * 400}GiB"] => [2, /write a size .* at most a million TB/]
   }.freeze
@@ -116,6 +121,7 @@ class CommandsTest < TunerTest
     tune = commands.fetch("tune")
     values = tune.parse(%w[--path=/a,/b --no-calibrate --output --html=-x])
     assert_equal [%w[/a /b], false, "--html=-x"], values.values_at(:path, :calibrate, :output)
+    assert_equal [File.join(Dir.home, "r.html"), "o~"], tune.parse(%w[--html=~/r.html --output=o~]).values_at(:html, :output), "no shell sees the home there"
     %w[--calib --no-calib --dur=3 -p].each { |word| assert_match(/there is no option #{word[/\A[^=]*/]}/, assert_raises(UsageError) { tune.parse([word]) }.message) }
   end
 
@@ -142,7 +148,7 @@ class CommandsTest < TunerTest
   test "values have the type of their option, and defaults, too" do
     tune = CLI::Commands::Tune.parse(%w[--path /a,/b --threads 1,3..4 --memory 512MiB --slo 99%<20ms --time 5m --check 1x2 --no-locks app --seed=7 -- --path x])
     assert_equal({path: %w[/a /b], threads: [1, 3, 4], memory: 512 << 20, slo: [PumaTuner::Goal.read("99% < 20ms")], time: 300.0, check: [Topology.parse("1x2")], locks: false, app: %w[app --path x], seed: 7,
-      duration: 8.0, calibrate: true, settings: nil, rounds: 8, workers: nil}, tune.slice(*%i[path threads memory slo time check locks app seed duration calibrate settings rounds workers]))
+      duration: 8.0, calibrate: true, settings: nil, rounds: nil, workers: nil}, tune.slice(*%i[path threads memory slo time check locks app seed duration calibrate settings rounds workers]))
     predict = CLI::Commands::Predict.parse(%w[o.json --rate 5,2 --what-if a --what-if=b --slo 95%<60ms --slo=99.9%<80ms])
     assert_equal [[2.0, 5.0], %w[a b], ["95% < 60 ms", "99.9% < 80 ms"], "o.json", []], {**predict, slo: predict[:slo].map(&:to_s)}.values_at(:rate, :what_if, :slo, :observation, :companions)
     assert_equal [nil, "-", "a.json", "b.json"], [[], %w[--output - --seed 1], %w[--output=a.json], %w[--output b.json]].map { |words| CLI::Commands::Load.parse(words)[:output] }
@@ -188,8 +194,12 @@ class CommandsTest < TunerTest
         assert_match(/such as `-- bundle exec puma`\z/, mistake.call("Procfile.dev"), "which may not be read")
         File.write("Procfile", "web: RAILS_ENV=production bundle exec puma -p 3000\n")
         assert_match(/such as `-- env RAILS_ENV=production bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
-        File.write("Procfile", "web: bundle exec puma -p 3000\n")
-        assert_match(/such as `-- bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
+        ["bundle exec puma -p 3000", "exec bundle exec puma -p 3000"].each do |line|
+          File.write("Procfile", "web: #{line}\n")
+          assert_match(/such as `-- bundle exec puma -p 3000`\z/, mistake.call("Procfile"))
+        end
+        File.write("Procfile", "web: TAGS='to exec it' RAILS_ENV=production exec bundle exec puma\n")
+        assert_match(/such as `-- env TAGS.* RAILS_ENV\S*production bundle exec puma`\z/, mistake.call("Procfile"))
         # A line for a shell is one word, else the shell in which the suggestion is typed would start what follows `&&`.
         ["cd shop && RAILS_ENV=production bundle exec puma", "bin/prepare; bundle exec puma -p 3000 2>&1 | tee 'a log'"].each do |line|
           File.write("Procfile", "web: #{line}\n")

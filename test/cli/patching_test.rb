@@ -103,13 +103,30 @@ class PatchingTest < TunerTest
     before, ENV["XDG_STATE_HOME"] = ENV["XDG_STATE_HOME"], @folder
     File.write(File.join(@folder, "config/shop.rb"), "# of the shop\n")
     nothing = CLI::RecordedApp.members.to_h { |member| [member, nil] }
-    {"puma -C config/shop.rb" => "# of the shop\n", "puma --no-config" => nil}.each do |command, source|
+    {"puma -C config/shop.rb" => "# of the shop\n", "puma --no-config" => nil, "puma -C config/shop.rb/puma.rb" => nil}.each do |command, source|
       app = CLI::RecordedApp.new(**nothing, observation: TuningFixture.observation.with(command:))
       proving = CLI::AdviceProving.new(app, words: command.split, folder: @folder, options: {}, progress: nil, err: StringIO.new)
       assert_equal [@folder, source], [proving.instance_variable_get(:@command).directory, proving.send(:puma_rb)]
     end
   ensure
     ENV["XDG_STATE_HOME"] = before
+  end
+
+  # @return [String] what is said before rounds of so many pieces of advice
+  def announced(rounds, advice_count)
+    app = CLI::RecordedApp.new(**CLI::RecordedApp.members.to_h { |member| [member, nil] }, observation: TuningFixture.observation)
+    variants = ["today", *Array.new(advice_count) { |index| "advice #{index}" }].map { |name| Prove::Variant.new(name:) }
+    err = StringIO.new
+    CLI::AdviceProving.new(app, words: %w[puma -C config/puma.rb], folder: @folder, options: {rounds:}, progress: nil, err:)
+      .send(:announce, Struct.new(:variants).new(variants))
+    err.string
+  end
+
+  test "rounds that can show nothing of so many pieces of advice are told before the first of them, with the number that it takes" do
+    with_environment("XDG_STATE_HOME" => @folder) do
+      [[6, 1], [7, 2], [12, 8]].each { |rounds, count| refute_match(/need at least/, announced(rounds, count)) }
+      assert_match(/^puma_tuner: 3 variants need at least 7 rounds: with fewer, nothing can be significant/, announced(6, 2))
+    end
   end
 
   test "where nothing is left to be done it says so" do

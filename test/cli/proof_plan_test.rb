@@ -25,6 +25,7 @@ class ProofPlanTest < TunerTest
     in_folder do |folder|
       setup = plan("--directory", "shop", "shop/a.rb", "shop/b.rb").setup
       assert_equal %w[a.rb b.rb].map { |name| {"config" => File.join(folder, "shop", name)} }, setup.variants.map(&:factors)
+      assert_equal [{"config" => "~/a.rb"}, {"config" => File.join(folder, "shop/b.rb")}], plan("--directory", "shop", "~/a.rb", "shop/b.rb").setup.variants.map(&:factors), "of the home"
       assert_raises(UsageError) { plan("shop/a.rb", "shop/b.rb") }.then { |error| assert_match(/there is no config\.ru/, error.message) }
     end
   end

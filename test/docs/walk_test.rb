@@ -67,10 +67,16 @@ class DocsWalkTest < TunerTest
       ends.call("nothing is proven: no round was undisturbed")
       assert_equal [1, 1], [shell.early_count, shell.unproven_count]
       assert_raises(DocsWalk::Wrong) { ends.call("the app does not boot") }
+      assert_equal 3, shell.commands_count
     end
     assert_equal ["", ", 2 proofs ended early", ", 1 proof ended early, 1 proof proved nothing"], [DocsWalk.proofs(0, 0), DocsWalk.proofs(2, 0), DocsWalk.proofs(1, 1)]
     assert_equal "docs_test: 1 of 2 pages are fine.", DocsWalk.closing(["fine   a", "WRONG  b"], 0)
     assert_match(/1 of 1 pages are fine; of 2 proofs nothing came/, DocsWalk.closing(["fine   a"], 2))
+  end
+
+  test "a page of which no command was run, or a unit of systemd was not checked, says so" do
+    assert_equal ["", ", no command of it was run"], [DocsWalk.left_out(2, 0), DocsWalk.left_out(0, 0)]
+    assert_equal ", no command of it was run, 1 of systemd's units not checked without systemd-analyze", DocsWalk.left_out(0, 1)
   end
 
   test "its lines are a section of the page of reliability, which leaves the others' there" do

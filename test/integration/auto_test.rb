@@ -11,6 +11,8 @@ class AutoCommandTest < TunerTest
 
   time_limit 260
 
+  computes! # its clients ask for minutes
+
   COOL_DOWN_S = 10
 
   RACKUP = <<~RUBY
@@ -45,7 +47,8 @@ class AutoCommandTest < TunerTest
   end
 
   def max_counts
-    Dir["#{@folder}/*.pool"].map { |path| JSON.parse(File.read(path)) }.select { |state| @app.worker_pids.include?(state["pid"]) }
+    pids = @app.worker_pids
+    Dir["#{@folder}/*.pool"].map { |path| JSON.parse(File.read(path)) }.select { |state| pids.include?(state["pid"]) }
       .filter_map { |state| state.dig("pool", "max_count") }.sort
   end
 

@@ -31,8 +31,9 @@ class ResizeTest < TunerTest
 
   # @return [Hash{Integer => Hash}] by process id, of the workers there are
   def states
+    pids = @app.worker_pids
     Dir["#{@folder}/*.pool"].map { |path| JSON.parse(File.read(path), symbolize_names: true) }
-      .select { |state| @app.worker_pids.include?(state[:pid]) }.to_h { |state| [state[:pid], state] }
+      .select { |state| pids.include?(state[:pid]) }.to_h { |state| [state[:pid], state] }
   end
 
   def ready = wait_until("two workers that may be resized") { states.values.count { |state| state[:configured] } == 2 && states.keys.sort }

@@ -1,12 +1,10 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "csv"
 require "support/command_line"
-require "support/devise_app"
 require "support/served_app"
 
-# `puma_tuner requests --routes`: an app's requests that nobody has written.
+# `puma_tuner requests --routes`: an app's requests that nobody has written. Those of a Rails app are in behind_a_login_test.rb.
 class RoutesTest < TunerTest
   include CommandLine
 
@@ -15,44 +13,8 @@ class RoutesTest < TunerTest
   FRAMEWORKS = File.join(ServedApp::PROJECT, "gemfiles/frameworks.gemfile")
   RACK_2 = File.join(ServedApp::PROJECT, "gemfiles/rack_2_2.gemfile")
 
-  def app = DeviseApp.instance
-
-  def of_routes(*words) = puma_tuner("requests", "--routes", *words, folder: app.folder, environment: app.environment)
-
   # @return [Array<String>] lines of the file that are sent
   def lines(path) = File.readlines(path, chomp: true).reject { |line| line.start_with?("#") }.map(&:strip)
-
-  test "the GET routes of a Rails app become requests: with ids that are there, links that were seen, and what is left out is told" do
-    before = app.run("bin/rails", "runner", "puts Article.count, User.pluck(:updated_at).max")
-    result = of_routes("--output", "requests.txt", "--limit", "4", "--exclude", "/users/*")
-    assert_equal 0, result.code, result.err
-    path = File.join(app.folder, "requests.txt")
-    assert_equal ["1 GET /anyhow", "1 GET /elsewhere expect:301", "1 GET /help", "1 GET /help/{{topic}}", "1 GET /public/articles/{{articles_id}}"], lines(path).sort
-    data = CSV.read(File.join(app.folder, "requests.csv"), headers: true)
-    # Three of the newest four are answered, the fourth is not.
-    assert_equal [%w[5 4 3], ["costs", "first steps"]], [data["articles_id"].uniq, data["topic"].uniq.sort]
-    [%r{left out: it failed \(500, RuntimeError\): /broken$}, %r{answered with status 404: /missing$}, %r{it writes to the database, which is not let through: /visits$},
-      %r{no value for tag in the database, or in a link of a page: /tags/:tag$}, %r{it would sign out: /logout$}, %r{the framework's own, or a health check: /up$}, %r{excluded: .*/users/sign_in}]
-      .each { |said| assert_match said, result.out }
-    assert_match(%r{behind a sign-in \(/users/sign_in\): \d+ routes, which the file has as comments}, result.unwrapped)
-    assert_equal before, app.run("bin/rails", "runner", "puts Article.count, User.pluck(:updated_at).max")
-    mix = PumaTuner::Load::Mix.read(path, data_path: File.join(app.folder, "requests.csv"))
-    assert_equal 5, mix.requests.size
-  end
-
-  test "with the # taken away, the lines sign in, and the routes behind are sent" do
-    assert_equal 0, of_routes("--output", "mine.txt", "--exclude", "/users/*").code
-    text = File.read(File.join(app.folder, "mine.txt"))
-    behind = text.lines.grep(/^# (setup|1 GET \/articles$)/)
-    assert_equal ["setup GET /users/sign_in pick:token=input:authenticity_token", "1 GET /articles"], [behind.first, behind.last].map { |line| line.delete_prefix("# ").chomp }
-    app.write("mine.txt", behind.map { |line| line.delete_prefix("# ") }.join)
-    app.write("mine.csv", "email,password\nada@example.org,#{DeviseApp::PASSWORD}\n")
-    app.shown
-    result = puma_tuner("measure", "--load", "--requests", "mine.txt", "--data", "mine.csv", "--connections", "2", "--duration", "0.6", "--warmup", "0.6", "--settings", "none", "--output", "mine.json",
-      "--", "bundle", "exec", "puma", folder: app.folder, environment: app.environment)
-    assert_equal 0, result.code, result.err
-    assert_equal [%w[GET /articles 200 ada@example.org]], app.shown.reject { |one| one[1].include?("sign_in") }.uniq
-  end
 
   # @return [CommandLine::Result] of a Rack app, and its folder
   def of_rackup(rackup, gemfile: FRAMEWORKS)

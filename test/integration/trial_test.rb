@@ -30,7 +30,7 @@ class TrialCommandTest < TunerTest
   def serving(puma_rb: PUMA_RB, rackup: RACKUP)
     ServedApp.open(rackup:, puma_rb:) do |app|
       @app = app
-      @port = app.start("-w", "2")
+      @port = app.start("-w", "2", extra: {"PUMA_TUNER_FORECAST" => "off"})
       @folder = wait_until("the ledgers") { app.ledgers_folder }
       yield
     end
@@ -59,11 +59,12 @@ class TrialCommandTest < TunerTest
   end
 
   def max_counts
-    Dir["#{@folder}/*.pool"].map { |path| JSON.parse(File.read(path)) }.select { |state| @app.worker_pids.include?(state["pid"]) }
+    pids = @app.worker_pids
+    Dir["#{@folder}/*.pool"].map { |path| JSON.parse(File.read(path)) }.select { |state| pids.include?(state["pid"]) }
       .map { |state| state.dig("pool", "max_count") }.sort
   end
 
-  def trial(*, **) = puma_tuner("trial", @app.master_pid.to_s, *, **)
+  def trial(*, way: :puma_tuner, **) = public_send(way, "trial", @app.master_pid.to_s, *, **)
 
   test "a step that does harm is undone within its own period, with the reason and the exit code 1" do
     serving do
@@ -198,21 +199,22 @@ class TrialCommandTest < TunerTest
       end
       #{RACKUP}
     RUBY
+    way = :puma_tuner_in_fork
     serving(rackup:, puma_rb: PUMA_RB.sub("trial: true", "tune: 1..6")) do
-      assert_mistake(/a process has 4 database connections/, trial("--threads", "5"))
-      assert_mistake(/allows 1 to 6 threads/, trial("--threads", "7"))
-      assert_mistake(/that is what is configured/, trial("--threads", "3"))
-      assert_mistake(/name the number of threads/, trial)
-      assert_mistake(/whole number from 1/, trial("--threads", "0"))
+      assert_mistake(/a process has 4 database connections/, trial("--threads", "5", way:))
+      assert_mistake(/allows 1 to 6 threads/, trial("--threads", "7", way:))
+      assert_mistake(/that is what is configured/, trial("--threads", "3", way:))
+      assert_mistake(/name the number of threads/, trial(way:))
+      assert_mistake(/whole number from 1/, trial("--threads", "0", way:))
       stranger = Process.spawn("sleep", "60")
-      assert_mistake(/no server that is recorded belongs to #{stranger}/, puma_tuner("trial", stranger.to_s, "--threads", "4"))
+      assert_mistake(/no server that is recorded belongs to #{stranger}/, puma_tuner_in_fork("trial", stranger.to_s, "--threads", "4"))
       Process.kill(:KILL, stranger) && Process.wait(stranger)
-      assert_mistake(/x is neither a process id nor a folder/, puma_tuner("trial", "x", "--threads", "4"))
+      assert_mistake(/x is neither a process id nor a folder/, puma_tuner_in_fork("trial", "x", "--threads", "4"))
       assert_equal [3, 3], max_counts
       refute File.exist?(File.join(@folder, "resize.order"))
     end
     serving(puma_rb: PUMA_RB.sub(", trial: true", "")) do
-      assert_mistake(/does not allow it, or is still booting. Start it with `PumaTuner.run\(trial: true\)`/, trial("--threads", "4"))
+      assert_mistake(/does not allow it, or is still booting. Start it with `PumaTuner.run\(trial: true\)`/, trial("--threads", "4", way:))
     end
   end
 end

@@ -12,7 +12,7 @@ class TuneGoalTest < TunerTest
   time_limit 300
 
   WORDS = %w[--duration 1.5 --warmup 0.3 --connections 4 --threads 1..3 --workers 1..2 --today 1x1 --path /sleep --no-calibrate --settings none
-    --html report.html --output tuning.json --rounds 6 --at 60/s --trial-duration 1 --memory 4GiB --db-connections 50].freeze
+    --html report.html --output tuning.json --rounds 6 --at 60/s --trial-duration 0.5 --memory 4GiB --db-connections 50].freeze
 
   # A request of /sleep takes 10 ms, of which next to nothing is CPU.
   test "with a goal and a rate the cheapest setting that meets it is recommended, and proven at that rate" do

@@ -103,15 +103,41 @@ class WithoutProcTest < TunerTest
     assert_equal "fleet", JSON.parse(File.read(path("fleet.json"))).fetch("kind")
   end
 
-  test "what can't be done says what it needs: load, calibrate, top" do
+  # On a Mac there is no /proc at all, and no empty folder in its place either.
+  test "what can't be done says what it needs: load, calibrate, top, trial, auto, tradeoff, and a proof by CPU" do
+    no_server = [3, /a running server is found by what Linux tells of processes in \/proc, which is not here/]
+    no_cpu = [2, /CPU per request is what Linux tells of a server's processes in \/proc, which is not here/]
     {%w[load http://127.0.0.1:9 --duration 1] => [3, /the load generator's extension is not there/],
      %w[calibrate] => [3, /what Linux tells of threads in \/proc, which is not here/],
-     %w[top] => [2, /no server that is recorded was found here/]}.each do |words, (code, pattern)|
-      result = run_without(*words)
-      assert_equal code, result.code, result.err
-      assert_match pattern, result.err
-      refute_match(/our bug|\.rb:\d+:in/, result.err)
+     %w[top] => no_server, %w[trial --threads 3] => no_server, %w[auto] => no_server, %w[tradeoff yjit] => no_cpu,
+     %w[prove --topologies 1x1,1x3 --primary cpu_per_request] => no_cpu}.each do |words, (code, pattern)|
+      [WithoutProc.way, :refusal].uniq.each do |way|
+        result = run_without(*words, way:)
+        assert_equal code, result.code, result.err
+        assert_match pattern, result.err
+        refute_match(/our bug|\.rb:\d+:in/, result.err)
+      end
     end
+  end
+
+  # Of a command that starts the app's own Puma.
+  def environment_of(app)
+    {**LockedGems.environment, **app.environment(gemfile: ServedApp::PUMAS.fetch("puma_8_0")), "RUBYLIB" => LIBRARY_PATH,
+                                                                                               "PUMA_TUNER_CALLER_PATH" => nil}
+  end
+
+  # The command alone is told nothing. Server and generator are processes of their own, and are as they are on Linux.
+  test "prove compares what clients saw where nobody tells of processes, neither their CPU nor their memory" do
+    ServedApp.open(rackup: ServedApp::WORKING_APP) do |app|
+      words = %w[--topologies 1x1,1x3 --path /sleep --connections 3 --rounds 2 --turns 1 --duration 1 --warmup-window 0.25
+        --warmup-limit 1 --probe-duration 0 --noise-rounds 0]
+      run!("prove", *words, "--output", path("proven.json"), "--", "bundle", "exec", "puma", "-C", File::NULL, "#{app.folder}/config.ru",
+        way: :refusal, executable: CommandLine::EXECUTABLE, environment: environment_of(app))
+    end
+    verdict = Document.read(path("proven.json"), :verdict)
+    assert_equal 2, verdict.rounds_count
+    assert_operator verdict.comparison("1x3", "throughput").ratio.value, :>, 1.3
+    assert_empty verdict.comparisons.map(&:metric) & %w[cpu_per_request pss rss]
   end
 
   # With both extensions, as Linux' clocks need no /proc; the server is in the same namespace.
@@ -119,7 +145,7 @@ class WithoutProcTest < TunerTest
     skip "no namespace can be made here" unless WithoutProc.way == :namespace
     ServedApp.open(rackup: ServedApp::WORKING_APP) do |app|
       run!("measure", "--load", "--path", "/work", "--settings", "none", "--duration", "1", "--warmup", "0.3", "--output", path("measured.json"), "--", "bundle", "exec", "puma", "-C", File::NULL,
-        "#{app.folder}/config.ru", executable: CommandLine::EXECUTABLE, environment: {**LockedGems.environment, **app.environment(gemfile: ServedApp::PUMAS.fetch("puma_8_0")), "RUBYLIB" => LIBRARY_PATH, "PUMA_TUNER_CALLER_PATH" => nil})
+        "#{app.folder}/config.ru", executable: CommandLine::EXECUTABLE, environment: environment_of(app))
     end
     observation = Document.read(path("measured.json"), :observation)
     assert_operator observation.budget.cpu_ns, :>, 0

@@ -107,11 +107,20 @@ class YjitTrafficTest < TunerTest
   end
 
   def serving(service)
-    variant = Prove::Variant.new(name: "service", factors: {**service.factors, "topology" => "1x3", "yjit" => "off"})
-    ready = Lab::ServedCommands.new(folder: Lab.folder_of(@lab), variants: [variant], out: ->(_) { File::NULL }).call(variant)
-    Host::ServerProcess.run(ready.command, topology: ready.topology) do |server|
-      address = URI(server.url)
-      Net::HTTP.start(address.host, address.port, read_timeout: 30) { |http| yield http }
+    address = URI(self.class.server_of(service, @lab).url)
+    Net::HTTP.start(address.host, address.port, read_timeout: 30) { |http| yield http }
+  end
+
+  # One for all tests, as the shop takes many seconds to boot; it ends with this process.
+  #
+  # @return [PumaTuner::Host::ServerProcess]
+  def self.server_of(service, lab)
+    (@servers ||= {})[service.name] ||= begin
+      variant = Prove::Variant.new(name: "service", factors: {**service.factors, "topology" => "1x3", "yjit" => "off"})
+      ready = Lab::ServedCommands.new(folder: Lab.folder_of(lab), variants: [variant], out: ->(_) { File::NULL }).call(variant)
+      server = Host::ServerProcess.new(ready.command, topology: ready.topology)
+      Minitest.after_run { server.stop }
+      server.tap(&:start)
     end
   end
 end

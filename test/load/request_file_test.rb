@@ -83,6 +83,7 @@ class RequestFileTest < TunerTest
       "POST / header:Content-Length=3" => /Content-Length follows from the body/,
       "POST / body:a body:b" => /body: is given 2 times; give it once/,
       "POST / body:@nowhere" => /the body cannot be read: No such file.*beside the request file/,
+      "POST / body:@~nobody-of-that-name/a" => /the body cannot be read: .*beside the request file/,
       "GET / expect:ok" => /what follows expect: is not a list of statuses; write one such as expect:200,404/,
       "GET / expect:" => /is not a list of statuses/,
       "GET / expect:200," => /is not a list of statuses/,
@@ -177,6 +178,8 @@ class RequestFileTest < TunerTest
   test "says how to fix a file that cannot be read" do
     error = assert_raises(PumaTuner::UsageError) { Load::Mix.read("/nowhere/requests.txt") }
     assert_match(/cannot read \/nowhere\/requests\.txt: No such file.*Give the path/, error.message)
+    below = assert_raises(PumaTuner::UsageError) { Load::RequestFile.new("/dev/null/requests.txt").requests }
+    assert_match(/cannot read \/dev\/null\/requests\.txt: Not a directory.*Give the path/, below.message)
   end
 
   test "takes the mix of the demo application" do

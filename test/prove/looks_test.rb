@@ -29,6 +29,10 @@ class LooksTest < TunerTest
       Looks.stepwise([1, 2, 3]).least_rounds_count, Looks.stepwise([1, 2, 3]).least_rounds_count(2)]
   end
 
+  test "where nobody says how many, there are eight, or one more than it takes to show anything of so many variants" do
+    assert_equal [8, 8, 8, 9, 11], [1, 2, 3, 4, 23].map { |count| Looks.usual(count).rounds_max }
+  end
+
   test "a difference decides, and that there is none that matters" do
     looks = Looks.fixed(12)
     assert looks.decided?(estimate(1.01, 1.2), 0.02)

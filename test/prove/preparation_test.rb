@@ -44,6 +44,10 @@ class PreparationTest < TunerTest
     assert_equal words, ready(words:).command.words
     assert_equal %w[/usr/bin/env -i -u C A=0 B=1 puma B=3], ready("env.B": "1", words:).command.words
     assert_equal %w[puma B=3], ready("env.B": "1", words: %w[puma B=3]).command.words
+    [%w[-u B], %w[-uB], %w[--unset B], %w[--unset=B]].each do |unset|
+      found = ready("env.B": "1", words: ["env", "-u", "C", *unset, "A=0", "puma", *unset]).command
+      assert_equal [["env", "-u", "C", "A=0", "puma", *unset], "1"], [found.words, found.environment["B"]]
+    end
   end
 
   test "a variant can set Puma's options" do
@@ -80,6 +84,12 @@ class PreparationTest < TunerTest
     assert_match(/app=none.ru: there is no such file/, mistake(app: "none.ru"))
     assert_match(/app=none.ru: there is no such file/, mistake(app: "none.ru", command: "serve {port}"))
     assert_match(/config=none.rb/, mistake(config: "none.rb"))
+    %w[app config gemfile ruby preload].each do |key|
+      assert_match(/\A#{key}=~nobody-of-that-name\/a: .*; give another path\z/, mistake(key.to_sym => "~nobody-of-that-name/a"))
+    end
+    File.chmod(0, File.join(@folder, "other.ru"))
+    # Root may read it.
+    assert_match(/app=other.ru: there is no such file in .* that can be read/, mistake(app: "other.ru")) unless File.readable?(File.join(@folder, "other.ru"))
     assert_match(/no such Ruby.*ruby-9.9.9/m, mistake(ruby: "9.9.9"))
     assert_match(/libjemalloc2/, mistake(preload: "libnone.so"))
     assert_match(/git=HEAD: git rev-parse failed .*not a git repository/, mistake(git: "HEAD"))
@@ -174,6 +184,7 @@ class PreparationTest < TunerTest
   test "what is not the app's is not copied, and nothing of the commit is replaced" do
     repository
     {"config/none.key" => /no such file in/, "/etc/hostname" => /no such file in/, "../#{File.basename(@folder)}x" => /no such file in/, "log" => /no such file in/,
+     "~nobody-of-that-name/a" => /give another path/,
      "config/puma.rb" => /git=HEAD has that file, which is not replaced/}.each do |path, message|
       assert_match(/\A--copy #{Regexp.escape(path)}: .*#{message}/, assert_raises(UsageError) { checkout(copied: [path]) }.message)
     end

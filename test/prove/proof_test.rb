@@ -94,6 +94,65 @@ class ProofTest < TunerTest
     assert_equal [:shorter_trials], verdict.call(2.0, time_limit_s: 20).remarks.map(&:kind)
   end
 
+  # Of some variants the server fails.
+  class SomeFail < SlowResponses
+    def initialize(failing)
+      super(8.0)
+      @failing = failing
+    end
+
+    def look(variant)
+      raise PumaTuner::ServerFailed, "the server ended with status 1" if @failing.include?(variant.name)
+      super
+    end
+  end
+
+  # Of four variants of which two may be left out; a trial lasts a second at least.
+  #
+  # @return [PumaTuner::Prove::Verdict]
+  def prove_some(rounds_count, spared_count: 2, failing: [], **limit)
+    variants = VARIANTS + %w[2x1 1x1].map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"topology" => name}) }
+    plan = PumaTuner::Prove::Proof::Plan.new(variants:, spare: variants.last(spared_count), seed: 1,
+      looks: PumaTuner::Prove::Looks.fixed(rounds_count), load: PumaTuner::Prove::TrialLoad.of_block(duration_s: 8.0), **limit)
+    PumaTuner::Prove::Proof.new(plan, trial_runner: SomeFail.new(failing)).call
+  end
+
+  def names(verdict) = verdict.cells.map(&:variant)
+
+  test "variants that can be spared are left out where too few rounds were planned to show anything of all" do
+    few = prove_some(6)
+    assert_equal [%w[today recommended], 6, :better], [names(few), few.rounds_count, few.comparison("recommended", "throughput").outcome]
+    told = "2x1 and 1x1 were left out: with all variants nothing is shown by fewer than 7 rounds, and 6 were planned"
+    assert_equal [told], few.remarks.map { |remark| in_words(remark) }
+    assert_equal [%w[today recommended 2x1 1x1], []], prove_some(7).then { |all| [names(all), all.remarks] }
+    asked_for = prove_some(6, spared_count: 0)
+    assert_equal [4, :not_shown], [asked_for.cells.size, asked_for.comparison("recommended", "throughput").outcome]
+    assert_equal %w[today recommended], names(prove_some(5, spared_count: 3)), "one stays beside the baseline"
+  end
+
+  # Seven rounds of four variants take 28 s at least, of three 21 s; six of two take 12 s.
+  test "so they are, the last one first, where the time is too short for that, with trials as short as they may be" do
+    assert_equal [4, 3, 2], [40, 25, 16].map { |time_limit_s| prove_some(8, time_limit_s:).cells.size }
+    short = prove_some(8, time_limit_s: 25)
+    assert_equal [%w[today recommended 2x1], 7, %i[better better]],
+      [names(short), short.rounds_count, %w[recommended 2x1].map { |name| short.comparison(name, "throughput").outcome }]
+    assert_equal %i[left_out fewer_rounds shorter_trials], short.remarks.map(&:kind)
+    assert_match(/\A1x1 was left out: .* 7 rounds, and the time limit allows fewer\z/, in_words(short.remarks.first))
+  end
+
+  test "one that can be spared is left out where its server fails at the look, with the reason; of what can't be, that is the end" do
+    found = prove_some(8, failing: %w[2x1])
+    assert_equal [%w[today recommended 1x1], 8, true, :better], [names(found), found.rounds_count, found.complete, found.comparison("1x1", "throughput").outcome]
+    assert_in_delta PumaTuner::Prove::Looks.fixed(8).level_ratio(2), found.level_ratio, 1e-12, "as of a plan without it"
+    told = "2x1 was left out, as it failed when it was looked at before the rounds: the server ended with status 1"
+    assert_equal [told], found.remarks.map { |remark| in_words(remark) }
+    assert_equal [%w[today recommended], %i[failed_at_look left_out]], prove_some(6, failing: %w[2x1]).then { |few| [names(few), few.remarks.map(&:kind)] }
+    assert_equal %w[today 1x1], names(prove_some(8, spared_count: 3, failing: %w[recommended 2x1]))
+    [[2, %w[recommended]], [3, %w[recommended 2x1 1x1]], [2, %w[today]]].each do |spared_count, failing|
+      assert_raises(PumaTuner::Prove::VariantFailed, failing.inspect) { prove_some(8, spared_count:, failing:) }
+    end
+  end
+
   # A gem to be compiled, once.
   class LongInTheMaking < GrowingResponses
     attr_reader :made

@@ -20,19 +20,32 @@ class TimeLimitTest < TunerTest
     assert_equal [TIMES, 12, []], [fitted.times, fitted.looks.rounds_max, fitted.remarks]
   end
 
-  test "rounds go first, down to the fewest that can show anything" do
-    fitted = fit(130)
-    assert_equal [TIMES, 6], [fitted.times, fitted.looks.rounds_max]
-    assert_equal ["to fit into the time limit, 6 rounds were planned instead of 12"], fitted.remarks.map { |remark| in_words(remark) }
+  test "rounds go first, down to one more than the fewest that can show anything" do
+    fitted = fit(150)
+    assert_equal [TIMES, 7], [fitted.times, fitted.looks.rounds_max]
+    assert_equal ["to fit into the time limit, 7 rounds were planned instead of 12"], fitted.remarks.map { |remark| in_words(remark) }
   end
 
   test "the load for the cause is cut next, then the load and the warm-up" do
-    assert_equal [0, 4.0, 6], fit(110).then { |fitted| [fitted.times.probe_s, fitted.times.duration_s, fitted.looks.rounds_max] }
-    shorter = fit(75)
-    assert_equal 6, shorter.looks.rounds_max
+    assert_equal [0, 4.0, 7], fit(130).then { |fitted| [fitted.times.probe_s, fitted.times.duration_s, fitted.looks.rounds_max] }
+    shorter = fit(85)
+    assert_equal 7, shorter.looks.rounds_max
     assert_operator shorter.times.duration_s, :<, 4
-    assert_operator 12 * TRIAL_S.call(shorter.times), :<=, 75
+    assert_operator 14 * TRIAL_S.call(shorter.times), :<=, 85
     assert_match(/trials were shortened: 2\.\d s of load, at most \d.* instead of 4\.0 s of load, at most 6\.0 s of warm-up, the cause looked for/, in_words(shorter.remarks[1]))
+  end
+
+  # Of a round that would end too late, none is begun.
+  test "the fewest rounds that can show anything are over in time though all take a fifth longer than foreseen, unless one more fits by no means" do
+    [55, 85, 130, 150].each do |left_s|
+      given_s = left_s / (1 - Prove::TimeLimit::SPARE_RATIO)
+      assert_operator 6 * 2 * TRIAL_S.call(fit(left_s).times) * 1.2, :<=, given_s, left_s.to_s
+    end
+    fewest = fit(50)
+    assert_equal 6, fewest.looks.rounds_max
+    assert_operator 12 * TRIAL_S.call(fewest.times), :<=, 50
+    asked_for = fit(110, looks: Prove::Looks.fixed(6))
+    assert_equal [0, 4.0, 6], [asked_for.times.probe_s, asked_for.times.duration_s, asked_for.looks.rounds_max]
   end
 
   test "a time too short for any interval is reported" do

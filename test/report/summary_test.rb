@@ -99,6 +99,15 @@ class ReportSummaryTest < TunerTest
     assert_equal [false, true], pages.map { |page| page.include?("the queue still grew when a trial ended") }
   end
 
+  test "what was left out of a proof, and why, is told beside what was proven, also of a file; and that not all likely settings were measured" do
+    remarks = [PumaTuner::Statement.of(:failed_at_look, variant: "3x1", text: "the server ended"),
+      PumaTuner::Statement.of(:left_out, variants: %w[2x1], least_count: 7, rounds_count: nil), PumaTuner::Statement.of(:noise_left_out)]
+    verdict = TuningFixture.verdict(other: "2x3").with(remarks:)
+    told = points(TuningFixture.tuning_without_trust.with(verdict: PumaTuner::Prove::Verdict.from_document(JSON.parse(JSON.generate(verdict.to_document)))))
+    assert_match(/ 3x1 was left out, as it failed .* rounds: the server ended\. 2x1 was left out: .*, and the time limit allows fewer\.\z/, told["Proven"])
+    assert_includes told["Recommended"], "; some of the likeliest settings were measured beside today's."
+  end
+
   test "the summary tells how much of the machine others took where it is much" do
     told = lambda do |ratio|
       disturbed = PumaTuner::Prove::Disturbed.new(taken_ratio: PumaTuner::Stats::Estimate.of_range([ratio]), again_count: 0, explained_ratio: nil, quiet_effect_ratio: nil)

@@ -89,6 +89,14 @@ class DeviseApp
      "app/controllers/public/articles_controller.rb" => PUBLIC_ARTICLES, "config/routes.rb" => ROUTES}.each { |path, text| write(path, text) }
     write("config/initializers/test.rb", "Devise.stretches = 1\nRails.application.config.hosts.clear\n")
     run("bin/rails", "runner", FILLING)
+    FileUtils.cp_r(storage, "#{storage}.new")
+  end
+
+  # Has the database as it was made again, whatever was written to it meanwhile.
+  # @return [void]
+  def renew
+    FileUtils.rm_rf(storage)
+    FileUtils.cp_r("#{storage}.new", storage)
   end
 
   # @return [Hash{String => String}] of whoever runs `puma_tuner` on it: the command gives the app what is kept for it
@@ -121,6 +129,8 @@ class DeviseApp
   end
 
   private
+
+  def storage = File.join(@folder, "storage")
 
   def rails_new
     run("rails", "new", ".", "--minimal", "--skip-bundle", "--skip-git", "--skip-docker", "--skip-dev-gems", "--skip-asset-pipeline", "--name=shop")

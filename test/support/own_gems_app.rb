@@ -13,7 +13,7 @@ class OwnGemsApp
     facts = {chosen: ENV["CHOSEN"], gem_home: ENV["GEM_HOME"], gems: Gem.loaded_specs.values_at("puma", "rack").map(&:full_gem_path),
              ours: ENV.keys.grep(/\\APUMA_TUNER_CALLER/), bundle: ENV.select { |name, _| name.start_with?("BUNDLE_") }, ruby: RUBY_VERSION}
     File.write("facts.json", JSON.generate(facts))
-    run ->(_) { [200, {"content-type" => "text/plain"}, ["fine"]] }
+    run ->(_) { sleep(0.02) && [200, {"content-type" => "text/plain"}, ["fine"]] }
   RUBY
 
   attr_reader :folder

@@ -74,6 +74,7 @@ class ServedApp
   def start(*options, gemfile: PUMAS.fetch("puma_8_0"), extra: {}, before: [])
     @output = IO.popen([environment(gemfile:).merge("RUBYLIB" => PumaTuner::Probe::LIBRARY_FOLDER, **extra), *before, "bundle", "exec", "puma",
       "-b", "tcp://127.0.0.1:0", *options], chdir: @folder, err: %i[child out], unsetenv_others: true, pgroup: true)
+    @master_pid = nil
     @lines = Queue.new
     @all = []
     @reader = Thread.new do
@@ -86,8 +87,13 @@ class ServedApp
     port
   end
 
+  # It stays the same through a restart, and to find it takes a look at all threads of all processes.
+  #
   # @return [Integer] of Puma itself, below the command that started it
-  def master_pid = PumaTuner::Probe::Processes.tree_of(@output.pid).find { |pid| PumaTuner::Probe::Processes.command_line(pid).start_with?("puma ") }
+  def master_pid
+    processes = PumaTuner::Probe::Processes
+    @master_pid ||= processes.tree_of(@output.pid).find { |pid| processes.command_line(pid).start_with?("puma ") }
+  end
 
   # @return [Array<Integer>] of the workers below it
   def worker_pids

@@ -13,13 +13,9 @@ module PumaTuner
       def self.default_path = StateFile.path("proofs.json")
 
       # @param path [String]
-      # @param say [#call] told what is wrong with the file, and how much is forgotten
-      # @param clock [#call]
-      # @param read_only [Boolean] see StateFile
-      def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
-        clock: -> { Time.now.utc }, read_only: false)
-        @say = say
-        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:, read_only:) do |entry|
+      # @param settings [Hash] say, clock and read_only, see StateFile
+      def initialize(path = self.class.default_path, **settings)
+        @file = StateFile.new(path, kept_count: KEPT_COUNT, **settings) do |entry|
           entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty? && measured?(entry)
         end
       end
@@ -47,7 +43,7 @@ module PumaTuner
         count = of(app_key).size
         @file.forget(app_key) if count.positive?
         pieces = Units.counted(count, "piece of advice", "pieces of advice")
-        @say.call("forgotten what proofs showed of #{pieces} for this app")
+        @file.say("forgotten what proofs showed of #{pieces} for this app")
         count
       end
 

@@ -77,7 +77,7 @@ module PumaTuner
 
       # @return [Ending]
       def ending(broken_limit_s)
-        output = @output.force_encoding(Encoding::UTF_8).scrub.lines(chomp: true).last(OUTPUT_LINES)
+        output = Probe::Processes.text(@output).lines(chomp: true).last(OUTPUT_LINES)
         Ending.new(reports: @reports, status: @child.wait, limit_s: broken_limit_s, output:)
       end
 

@@ -19,9 +19,7 @@ module PumaTuner
       # @return [Array<String>] of its blocks, at least one
       # @raise [UsageError]
       def names(file, command, boot_limit_s: BOOT_LIMIT_S)
-        unless File.file?(file)
-          raise UsageError, "there is no #{file}. Give the path of a Ruby file with block(\"name\") { … } in it."
-        end
+        ensure_there(file)
         ending = Block::ChildProcess.call(command, file, ["list"], boot_limit_s:)
         if (problem = ending.mistake || (ending.void_reason unless ending.reports.key?("listed")))
           raise UsageError.new(complaint(file, problem), output: ending.mistake ? [] : ending.last_lines)
@@ -30,6 +28,12 @@ module PumaTuner
           raise UsageError, complaint(file, "there is no block in it; write: block(\"name\") { … }")
         end
         ending.names
+      end
+
+      # @raise [UsageError]
+      def ensure_there(file)
+        return if File.file?(file)
+        raise UsageError, "there is no #{file}. Give the path of a Ruby file with block(\"name\") { … } in it."
       end
 
       # @param problem [String]

@@ -60,6 +60,7 @@ module PumaTuner
         names = proof.variants.map(&:name)
         return say("nothing of the advice can be measured by itself") if names.one?
         say("to measure against today's setting: #{names.drop(1).join(", ")}")
+        ProofPlan.too_few(Prove::Looks.fixed(@options[:rounds]), proof.variants)&.then { |text| say(text) }
       end
 
       # What is measured must be what was recorded.
@@ -72,7 +73,7 @@ module PumaTuner
 
       def plan(sweep, folder)
         arrivals = sweep.at(sweep.today).scenario.arrivals
-        AdviceProof::Plan.new(command: @command, rackup: @group.rackup&.then { |path| File.expand_path(path) },
+        AdviceProof::Plan.new(command: @command, rackup: @group.rackup&.then { |path| File.absolute_path(path) },
           traffic: traffic(arrivals), times:, folder:, puma_rb: puma_rb, rounds_count: @options[:rounds],
           primary: primary(arrivals), time_limit_s: @options[:time], seed: @options[:seed],
           repeat_with: Host::Masking.own_command, say: ->(text) { say(text) })
@@ -109,8 +110,7 @@ module PumaTuner
 
       def puma_rb
         return if Patching.no_config(@app.observation)
-        path = File.join(@folder, Patching.config(@app.observation, @folder))
-        File.read(path, encoding: Encoding::UTF_8) if File.file?(path)
+        Patching.read(@folder, Patching.config(@app.observation, @folder))
       end
     end
   end

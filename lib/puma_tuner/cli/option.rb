@@ -12,8 +12,8 @@ module PumaTuner
 
     class Option
       READERS = {
-        text: ->(_, text, _) { text }, file: ->(_, text, _) { text }, texts: ->(_, text, _) { text },
-        folder: ->(flag, text, _) { Parse.folder(flag, text) },
+        text: ->(_, text, _) { text }, texts: ->(_, text, _) { text },
+        file: ->(flag, text, _) { Parse.path(flag, text) }, folder: ->(flag, text, _) { Parse.path(flag, text) },
         list: ->(_, text, _) { text.split(",") },
         count: ->(flag, text, limits) { Parse.count(flag, text, limits) },
         counts: ->(flag, text, limits) { Parse.counts(flag, text, limits) },

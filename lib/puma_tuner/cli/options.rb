@@ -6,6 +6,9 @@ module PumaTuner
     module Options
       PumaTuner.autoload_folder(self, "#{__dir__}/options")
 
+      # What names a running server.
+      SERVER = "its process id, or the folder that it runs in; needed where several servers are recorded"
+
       # @param names [Array<Symbol>] of the dictionary, and of arguments
       # @return [Class] of a value of these, nil where a command does not have one
       def self.group(*names)

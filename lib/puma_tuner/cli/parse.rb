@@ -119,12 +119,11 @@ module PumaTuner
           "as 95 or 99.9"
       end
 
-      # @return [String] as it is
-      def folder(option, text)
-        File.expand_path(text)
-        text
+      # @return [String] a path; of `--output=~/a.json` no shell writes the user's home in its place
+      def path(option, text)
+        text.start_with?("~") ? File.expand_path(text) : text
       rescue ArgumentError => error # "~name", of a user who is not there
-        raise UsageError, "#{option} #{text}: #{error.message}; give the path of a folder"
+        raise UsageError, "#{option} #{text}: #{error.message}; give another path"
       end
 
       # @param text [String] "1x3,2x5"

@@ -43,6 +43,19 @@ module PumaTuner
           observation.command.to_s[/(?<=\s)(?:--no-config|-C ?-|--config[ =]-)(?=\s|\z)/]
         end
 
+        # @param folder [String] of the app
+        # @param path [String] in it
+        # @return [String, nil] what stands there; nil where there is no such file
+        # @raise [UsageError] where it can't be read
+        def read(folder, path)
+          AtomicFile.read(File.join(folder, path))
+        rescue Errno::ENOENT, Errno::ENOTDIR
+          nil
+        rescue SystemCallError => error
+          raise UsageError, "cannot read #{path}: #{error.message}. What is advised for it can't be set without it: " \
+            "make it a file that may be read."
+        end
+
         private
 
         # Where the app lies in another folder, as in a container or in a release, or is one of several that one command
@@ -121,13 +134,7 @@ module PumaTuner
         say("the recorded server reads #{named}, which does not lie in #{@folder}: what is for #{config} belongs there")
       end
 
-      def read(path)
-        File.read(File.join(@folder, path), encoding: Encoding::UTF_8)
-      rescue Errno::ENOENT
-        nil
-      rescue SystemCallError => error
-        raise UsageError, "cannot read #{path}: #{error.message}. The advice can't be written without it."
-      end
+      def read(path) = Patching.read(@folder, path)
 
       # Notes on what is changed, and not on what is not.
       BESIDE = %i[variable_first hooks_of_workers].freeze

@@ -81,10 +81,7 @@ module PumaTuner
         run = Profile::BlockRun.new(file: File.expand_path(option(:block)),
           command: Options::App.block_command(option(:block)), settings: settings("window"), profiler:,
           name: option(:name), warmup_s:, duration_s:, iterations_count:, boot_limit_s:)
-        unless File.file?(option(:block))
-          raise UsageError, "there is no #{option(:block)}. " \
-            "Give the path of a Ruby file with block(\"name\") { … } in it."
-        end
+        Block::UserFile.ensure_there(option(:block))
         @progress.stage("profile", run.expected_s) { run.call }
       end
 

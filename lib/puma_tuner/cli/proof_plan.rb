@@ -10,6 +10,16 @@ module PumaTuner
         warmup_window warmup_limit probe_duration bodies_may_differ equivalent expect allow busy_machine
         noise_rounds precision].freeze
 
+      # @param looks [Prove::Looks]
+      # @param variants [Array<Prove::Variant>] the baseline first
+      # @return [String, nil] that so few rounds show nothing, however large a difference is
+      def self.too_few(looks, variants)
+        least_count = looks.least_rounds_count(variants.size - 1)
+        return if looks.rounds_max >= least_count
+        "#{variants.size} variants need at least #{least_count} rounds: with fewer, nothing can be significant after " \
+          "correcting for multiple comparisons"
+      end
+
       # @param options [Hash] of the command
       # @param folder [String] for checkouts, gone when the command ends
       # @param say [#call] told what takes long before the rounds
@@ -92,11 +102,14 @@ module PumaTuner
         end
       end
 
-      # Several config.ru are variants by themselves, and so are several Puma configurations.
+      # Several config.ru are variants by themselves, and so are several Puma configurations. `~/a.rb`, which no shell
+      # has seen, is found where variants' files are looked for; there `~name` of a user who is not there is told, too.
       def of_files
         kind = {".ru" => "app", ".rb" => "config"}[File.extname(@apps.first)]
         return [] unless kind && @apps.all? { |path| File.extname(path) == File.extname(@apps.first) }
-        @apps.map { |path| Prove::Variant.new(name: path, factors: {kind => File.expand_path(path)}) }
+        @apps.map do |path|
+          Prove::Variant.new(name: path, factors: {kind => path.start_with?("~") ? path : File.expand_path(path)})
+        end
       end
 
       def served
@@ -155,8 +168,20 @@ module PumaTuner
         name = option(:primary) || (option(:block) && "iterations") || (option(:rate) && of_open_loop) || "throughput"
         metric = Prove::Metric.named(name, metrics) or
           raise UsageError, "--primary #{name}: choose one of #{Prove::Metric.choice(metrics)}"
+        ensure_told(metric)
         ensure_enough_requests(metric)
         metric.name
+      end
+
+      # Metrics of a served app that only Linux tells, beside the server's processes.
+      OF_PROCESSES = %w[cpu_per_request pss rss].freeze
+      private_constant :OF_PROCESSES
+
+      # Before rounds of which none could tell what decides.
+      def ensure_told(metric)
+        return if option(:block) || !OF_PROCESSES.include?(metric.name) || Probe::Processes.told?
+        raise UsageError, "#{metric.label} is what Linux tells of a server's processes in /proc, which is not here; " \
+          "`prove` can decide by throughput, or by a percentile such as --primary p90"
       end
 
       def of_open_loop = Prove::Metric.of_open_loop(open_arrivals, option(:duration))
@@ -179,11 +204,7 @@ module PumaTuner
       def looks
         looks = option(:looks) ? Prove::Looks.stepwise(option(:looks))
           : Prove::Looks.fixed(option(:rounds))
-        least = looks.least_rounds_count(variants.size - 1)
-        if looks.rounds_max < least
-          @say.call("#{variants.size} variants need at least #{least} rounds: with fewer, nothing can be significant " \
-            "after correcting for multiple comparisons")
-        end
+        ProofPlan.too_few(looks, variants)&.then { |text| @say.call(text) }
         looks
       end
 
@@ -203,7 +224,7 @@ module PumaTuner
 
       def command = @command ||= Options::App.from((started == @apps) ? @options : {**@options, app: started}).command
 
-      def rackup = (File.expand_path(started.first) if started.size == 1 && started.first.end_with?(".ru"))
+      def rackup = (File.absolute_path(started.first) if started.size == 1 && started.first.end_with?(".ru"))
 
       # Returns what is started where several files are variants: the first config.ru, or that of the app's folder.
       def started

@@ -41,9 +41,9 @@ module PumaTuner
         # @return [String] folder of the app; the current one when it is not known
         def app_folder(app: [], directory: nil, block: nil, recorded: nil, **)
           file = block || app.first(1).find { |word| word.end_with?(".ru") || (app.one? && Options::App.rackup?(word)) }
-          return File.dirname(File.expand_path(file)) if file
-          return File.expand_path(app.first) if app.one? && File.directory?(app.first)
-          in_results = recorded && File.dirname(File.expand_path(recorded))
+          return File.dirname(File.absolute_path(file)) if file
+          return File.absolute_path(app.first) if app.one? && File.directory?(app.first)
+          in_results = recorded && File.dirname(File.absolute_path(recorded))
           return in_results.delete_suffix("/#{FOLDER}") if in_results&.end_with?("/#{FOLDER}")
           File.expand_path(directory || ".")
         end

@@ -283,14 +283,9 @@ module PumaTuner
         end
         blocks = blocks.select { |block| block.all? { |side| side.values.sum.positive? } }
         return if counts.size < 2 || blocks.empty?
-        shares = Fleet::Shares.new(blocks)
-        p_value = shares.p_value(@random) if @pairing.reason.nil? && blocks.size >= Fleet::MixComparer::DAYS_MIN
-        distance_ratio = shares.distance_ratio
-        shifted = distance_ratio >= Fleet::MixComparer::DISTANCE_MIN_RATIO && !p_value.nil? &&
-          p_value <= Fleet::MixComparer::P_VALUE_MAX
-        Fleet::MixShift.new(distance_ratio:, p_value:, shifted:,
-          movers: shares.movers(Fleet::MixComparer::MOVERS_MAX).freeze,
-          p99_at_a_mix: (found[[:adjusted, "p99"]]&.estimate if shifted))
+        Fleet::MixComparer.shift(blocks, days: @pairing.reason.nil?, random: @random) do
+          found[[:adjusted, "p99"]]&.estimate
+        end
       end
 
       def mix_rows(found)

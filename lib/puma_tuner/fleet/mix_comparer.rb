@@ -16,8 +16,21 @@ module PumaTuner
       MOVERS_MAX = 8
       RESAMPLES_COUNT = 200
 
-      # @param pairs [Array<Array<Array(Span, Span)>>] by block
+      # @param blocks [Array<Array(Hash, Hash)>] see Shares
       # @param days [Boolean] whether a block is a day; parts of days hang together, and swapping them tells nothing
+      # @yieldreturn [Stats::Estimate, nil] p99 with a's mix in both, which is asked for where the mix shifted
+      # @return [MixShift]
+      def self.shift(blocks, days:, random:)
+        shares = Shares.new(blocks)
+        distance_ratio = shares.distance_ratio
+        p_value = shares.p_value(random) if days && blocks.size >= DAYS_MIN
+        shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= P_VALUE_MAX
+        MixShift.new(distance_ratio:, p_value:, shifted:, movers: shares.movers(MOVERS_MAX).freeze,
+          p99_at_a_mix: (yield if shifted))
+      end
+
+      # @param pairs [Array<Array<Array(Span, Span)>>] by block
+      # @param days [Boolean] see shift
       # @param random [Random]
       def initialize(pairs, days:, random:)
         @blocks = pairs.map { |block| [0, 1].map { |side| merged(block.map { |pair| pair[side].endpoints }) } }
@@ -29,12 +42,8 @@ module PumaTuner
       # @return [MixShift, nil] nil where endpoints are not known
       def call
         return if names.empty? || @blocks.any? { |block| block.any? { |side| total(side).zero? } }
-        shares = Shares.new(@blocks.map { |block| block.map { |side| side.transform_values(&:count) } })
-        distance_ratio = shares.distance_ratio
-        p_value = shares.p_value(@random) if @days && @blocks.size >= DAYS_MIN
-        shifted = distance_ratio >= DISTANCE_MIN_RATIO && !p_value.nil? && p_value <= P_VALUE_MAX
-        MixShift.new(distance_ratio:, p_value:, shifted:, movers: shares.movers(MOVERS_MAX).freeze,
-          p99_at_a_mix: (p99_at_a_mix if shifted))
+        counts = @blocks.map { |block| block.map { |side| side.transform_values(&:count) } }
+        MixComparer.shift(counts, days: @days, random: @random) { p99_at_a_mix }
       end
 
       private
@@ -85,6 +94,50 @@ module PumaTuner
           [block[side][name], weight] if block[side][name] && !weight.zero?
         end
         Measured.weighted(*list.transpose) if list.any?
+      end
+    end
+
+    # Which share of the requests each endpoint had in two groups, block by block. Blocks count alike, so that the group
+    # with more servers does not decide.
+    class Shares
+      # @param blocks [Array<Array(Hash, Hash)>] of both groups: {endpoint => number of requests}, none of them empty
+      def initialize(blocks)
+        @names = blocks.flatten(1).flat_map(&:keys).uniq
+        @blocks = blocks.map do |block|
+          block.map do |side|
+            all = side.values.sum(0.0)
+            @names.map { |name| side.fetch(name, 0.0) / all }
+          end
+        end
+      end
+
+      # @return [Float] the share of requests that would have to go to other endpoints (total variation distance)
+      def distance_ratio = distance(Array.new(@blocks.size, false))
+
+      # @param random [Random]
+      # @return [Float] of there being no difference
+      def p_value(random) = Stats::PermutationTest.p_value(@blocks.size, random:) { |swapped| distance(swapped) }
+
+      # @param count [Integer] at most
+      # @return [Array<Mover>] the endpoints whose share changed most
+      def movers(count)
+        a, b = means(Array.new(@blocks.size, false))
+        @names.zip(a, b).sort_by { |name, one, two| [-(one - two).abs, name] }.first(count)
+          .map { |name, one, two| Mover.new(endpoint: name, a_ratio: one, b_ratio: two) }
+      end
+
+      private
+
+      def means(swapped)
+        [0, 1].map do |side|
+          lists = @blocks.zip(swapped).map { |block, swap| block[swap ? 1 - side : side] }
+          lists.transpose.map { |column| column.sum / column.size }
+        end
+      end
+
+      def distance(swapped)
+        a, b = means(swapped)
+        a.zip(b).sum { |one, two| (one - two).abs } / 2
       end
     end
   end

@@ -22,7 +22,7 @@ module PumaTuner
         unless File.file?(path)
           raise UsageError, "there is no #{path}. Give the path of a config.ru, or a command after `--`."
         end
-        directory = File.dirname(File.expand_path(path))
+        directory = File.dirname(File.absolute_path(path))
         rackup = File.basename(path)
         return with_our_gems(path) unless AppGemfile.of(directory, UserEnvironment.gemfile)
         new(words: ["bundle", "exec", "puma", rackup], directory:, environment: UserEnvironment.of(directory))
@@ -31,7 +31,7 @@ module PumaTuner
       # @param path [String] of a config.ru
       # @return [Command] Puma on it with the gems that this program runs with, whatever Gemfile there is
       def self.with_our_gems(path)
-        new(words: [Gem.ruby, "-S", "puma", File.basename(path)], directory: File.dirname(File.expand_path(path)),
+        new(words: [Gem.ruby, "-S", "puma", File.basename(path)], directory: File.dirname(File.absolute_path(path)),
           environment: UserEnvironment.of_ours)
       end
 

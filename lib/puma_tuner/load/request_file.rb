@@ -58,7 +58,7 @@ module PumaTuner
 
       def lines
         File.read(@path, mode: "r:BOM|UTF-8").lines(chomp: true).map { |line| line.valid_encoding? ? line : line.b }
-      rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
+      rescue SystemCallError => error
         raise UsageError, "cannot read #{@path}: #{error.message}. " \
           "Give the path of a request file (docs/reference/requests.md)."
       end
@@ -199,7 +199,7 @@ module PumaTuner
         return text unless text.start_with?("@")
         file = File.expand_path(text.delete_prefix("@"), File.dirname(@path))
         File.binread(file)
-      rescue SystemCallError => error
+      rescue SystemCallError, ArgumentError => error # "~name", of a user who is not there
         problem("the body cannot be read: #{error.message}; body:@file is looked for beside the request file")
       end
 

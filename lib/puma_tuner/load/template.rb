@@ -47,13 +47,10 @@ module PumaTuner
       # @param row [Hash{String => String}]
       # @return [Request] as it is sent
       def filled(row)
-        @request.with(path: @path.filled { |name| URI.encode_uri_component(row.fetch(name)) }, headers: headers(row),
+        @request.with(path: @path.filled { |name| URI.encode_uri_component(row.fetch(name)) },
+          headers: @headers.transform_values { |text| text.filled { |name| row.fetch(name) } },
           body: @body&.filled { |name| row.fetch(name) })
       end
-
-      # @param row [Hash{String => String}]
-      # @return [Hash{String => String}] {name => value}, bytes
-      def headers(row) = @headers.transform_values { |text| text.filled { |name| row.fetch(name) } }
     end
   end
 end

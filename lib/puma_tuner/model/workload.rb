@@ -242,9 +242,6 @@ module PumaTuner
       # @return [Float] 0..1, share of an undisturbed request that needs the GVL
       def held_ratio = mean_held_ns.fdiv(mean_ns)
 
-      # @return [Float] share of waiting for locks in an undisturbed request
-      def lock_ratio = mean_of(&:mean_lock_ns).fdiv(mean_ns)
-
       # @api private
       # @return [Float] nanoseconds of a mean request with nobody in its way
       def mean_ns = mean_held_ns + mean_wait_ns

@@ -38,12 +38,9 @@ module PumaTuner
       end
 
       # @param path [String]
-      # @param say [#call] told what is wrong with the file
-      # @param clock [#call] gives the time of a check
-      # @param read_only [Boolean] see StateFile
-      def initialize(path = self.class.default_path, say: ->(text) { Kernel.warn("puma_tuner: #{text}") },
-        clock: -> { Time.now.utc }, read_only: false)
-        @file = StateFile.new(path, kept_count: KEPT_COUNT, say:, clock:, read_only:) do |entry|
+      # @param settings [Hash] say, clock (of checks) and read_only, see StateFile
+      def initialize(path = self.class.default_path, **settings)
+        @file = StateFile.new(path, kept_count: KEPT_COUNT, **settings) do |entry|
           entry.is_a?(Hash) && entry["metric"].is_a?(String) && entry["log_ratio"].is_a?(Float)
         end
       end

@@ -11,7 +11,7 @@ module PumaTuner
     class WhatIf
       PumaTuner.autoload_folder(self, "#{__dir__}/what_if", locks: %i[PoolSize WithoutLock], shares: %i[Mix Weight],
         demand_changes: %i[Cpu DemandChange Gc Io Waits WithoutReleases Yjit],
-        surroundings: %i[Cores Overhead Version WithoutThread])
+        surroundings: %i[Cores Overhead PumasOwn Version WithoutThread])
 
       # The quantities that can be changed, and the classes that change them.
       CHANGES = {

@@ -8,7 +8,7 @@ module PumaTuner
     # - Of Ruby it sees the interpreter's functions, and methods only where YJIT made machine code of them and was asked
     #   to name it (ruby --yjit --yjit-perf, which leaves /tmp/perf-PID.map).
     # - Stacks are followed by frame pointers, which most builds of Ruby leave out: what lies above the first C function
-    #   may be missing. call_graph "dwarf" follows them without, for files a hundred times as large.
+    #   may be missing. Rejected: DWARF, which needs none, for files a hundred times as large.
     # - It reads names while processes and their files are still there: read soon, on the same machine.
     class Perf < Probe::Profiler
       NAME = "perf"
@@ -65,16 +65,15 @@ module PumaTuner
       # @param path [String]
       # @param duration_s [Numeric]
       # @param frequency [Integer] samples per second of CPU time
-      # @param call_graph [String] "fp" or "dwarf", see above
       # @return [void]
       # @raise [UsageError] when perf is missing
       # @raise [MeasurementFailed] when the kernel forbids it, or no process is there
-      def record(pids:, path:, duration_s:, frequency: FREQUENCY_HZ, call_graph: "fp")
+      def record(pids:, path:, duration_s:, frequency: FREQUENCY_HZ)
         raise UsageError, why_not if why_not
         AtomicFile.write(path) do |partial|
           output, status = Host::Child.output_of(
             [executable, "record", "--quiet", "-e", event, "-F", frequency.to_s, "-k", "CLOCK_MONOTONIC",
-              "--call-graph", call_graph,
+              "--call-graph", "fp",
               "-p", pids.join(","), "-o", partial, "--", "sleep", duration_s.to_s], limit_s: duration_s + ENDING_LIMIT_S
           )
           raise MeasurementFailed, complaint(output) unless status&.success? && File.size?(partial)
@@ -86,7 +85,7 @@ module PumaTuner
       def output_of(*words)
         raise UsageError, why_not unless executable
         output, status = Host::Child.output_of([executable, *words], limit_s: READING_LIMIT_S)
-        [output.to_s.dup.force_encoding(Encoding::UTF_8).scrub, status&.success?]
+        [Probe::Processes.text(output.to_s), status&.success?]
       end
 
       private

@@ -112,6 +112,8 @@ module PumaTuner
         to = File.join(directory, within)
         FileUtils.mkdir_p(File.dirname(to))
         FileUtils.cp(from, to, preserve: true)
+      rescue ArgumentError => error # "~name", of a user who is not there
+        raise UsageError, "--copy #{path}: #{error.message}; give another path"
       end
 
       def lacks?(path)

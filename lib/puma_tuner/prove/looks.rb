@@ -14,6 +14,13 @@ module PumaTuner
       # @return [Looks] one, after all the rounds
       def self.fixed(rounds_count) = new(rounds_counts: [rounds_count])
 
+      # @param variants_count [Integer] held against the baseline
+      # @return [Looks] one, after eight rounds, or after one more than it takes to show anything of so many variants:
+      #   the fewest show a difference only where all of them agree
+      def self.usual(variants_count)
+        fixed([self::USUAL_COUNT, fixed(1).least_rounds_count(variants_count) + 1].max)
+      end
+
       # @param rounds_counts [Array<Integer>] such as 10, 20, 40
       # @return [Looks]
       # @raise [UsageError] unless they ascend
@@ -64,6 +71,9 @@ module PumaTuner
     class Looks
       # The probability of calling a difference where there is none.
       ERROR_RATIO = 0.05
+
+      # Rounds where nobody says how many; of one variant, two more than the fewest that show anything.
+      USUAL_COUNT = 8
     end
   end
 end

@@ -11,7 +11,8 @@ module PumaTuner
     class Preparation
       # Options of `env` that may have their value in the next word.
       ENV_TAKES = %w[-u --unset -C --chdir].freeze
-      private_constant :ENV_TAKES
+      UNSET = /\A(?:-u|--unset=?)(\w+)\z/
+      private_constant :ENV_TAKES, :UNSET
 
       # A variant that is ready to be started.
       #
@@ -54,7 +55,7 @@ module PumaTuner
         directory, checkout = directory_of(factors)
         environment = environment_of(factors)
         words = with_own_values(words_of(factors, directory), factors)
-        ruby = factors["ruby"] && Rubies.find(factors["ruby"])
+        ruby = factors["ruby"] && Installed.ruby(factors["ruby"])
         bundle = bundle_of(factors, directory, environment, ruby, beside: (@folder if checkout))
         environment, words = bundle.around(environment, words) if bundle
         environment, words = with_ruby(environment, words, ruby) if ruby
@@ -79,7 +80,7 @@ module PumaTuner
         environment["RUBYOPT"] = [environment["RUBYOPT"], factors["rubyopt"]].compact.join(" ") if factors["rubyopt"]
         set_yjit(environment, factors["yjit"]) if factors["yjit"]
         environment[Probe::Launch::AFFINITY] = taskset(factors["affinity"]) if %w[on core].include?(factors["affinity"])
-        environment["LD_PRELOAD"] = Preload.find(factors["preload"]) if factors["preload"]
+        environment["LD_PRELOAD"] = Installed.library(factors["preload"]) if factors["preload"]
         environment.compact
       end
 
@@ -105,14 +106,18 @@ module PumaTuner
         @command.words.map { |word| (word == File.basename(@rackup)) ? app : word }
       end
 
-      # A command that begins with `env FOO=…` sets it after the variant has, whose own value is to hold.
+      # A command that begins with `env FOO=…` or `env -u FOO` does so after the variant has set it, whose value is to
+      # hold.
       def with_own_values(words, factors)
         return words unless File.basename(words.first.to_s) == "env"
         its = words.each_cons(2).take_while { |last, word| word.match?(/\A-|\A\w+=/) || ENV_TAKES.include?(last) }
-        words.map.with_index do |word, index|
-          name = word[/\A\w+(?==)/] if index <= its.size
+        kept = its.map(&:last).slice_when { |last, _| !ENV_TAKES.include?(last) }
+          .reject { |part| factors.key?("env.#{part.join[UNSET, 1]}") }.flatten
+        own = kept.map do |word|
+          name = word[/\A\w+(?==)/]
           factors.key?("env.#{name}") ? "#{name}=#{factors["env.#{name}"]}" : word
         end
+        [words.first, *own, *words.drop(its.size + 1)]
       end
 
       def bundle_of(factors, directory, environment, ruby, beside:)
@@ -170,8 +175,11 @@ module PumaTuner
       end
 
       def existing!(key, path, directory)
-        full = [directory, Dir.pwd].map { |folder| File.expand_path(path, folder) }.find { |file| File.file?(file) }
-        full or raise UsageError, "#{key}=#{path}: there is no such file in #{directory}"
+        full = [directory, Dir.pwd].map { |folder| File.expand_path(path, folder) }
+          .find { |file| File.file?(file) && File.readable?(file) }
+        full or raise UsageError, "#{key}=#{path}: there is no such file in #{directory} that can be read"
+      rescue ArgumentError => error # "~name", of a user who is not there
+        raise UsageError, "#{key}=#{path}: #{error.message}; give another path"
       end
     end
   end

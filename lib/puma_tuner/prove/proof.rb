@@ -13,6 +13,9 @@ module PumaTuner
       # noise_rounds_count: A/A pairs beforehand; equivalent_ratio: see Verdict; expectations: Expectations
       # precision_ratio: the half width that intervals of precise_metrics are to have: the number of rounds then
       #   follows from how far the first FIRST_ROUNDS_COUNT scatter, and looks say the most; nil: as looks say
+      # spare: those of the variants that are left out where they fail when they are looked at and, the last one first,
+      #   where rounds or time are too few to show anything of all, as long as another is left beside the baseline; of a
+      #   proof whose rounds are kept none, as rounds of other variants are none of it
       # allowed: what may differ though undeclared, see DeclarationCheck;
       #   bodies_may_differ: responses need not be of equal length
       # busy_machine: whether rounds count though others hit one variant clearly
@@ -20,10 +23,10 @@ module PumaTuner
       Plan = Data.define(:variants, :metrics, :primary, :looks, :noise_rounds_count, :equivalent_ratio,
         :expectations, :allowed,
         :bodies_may_differ, :busy_machine, :time_limit_s, :seed, :load, :command, :precision_ratio,
-        :precise_metrics) do
+        :precise_metrics, :spare) do
         def initialize(metrics: Metric::SERVED, primary: "throughput", noise_rounds_count: 0, equivalent_ratio: 0.02,
           expectations: Expectations.parse([]), allowed: [], bodies_may_differ: false, busy_machine: false,
-          time_limit_s: nil, command: nil, precision_ratio: nil, precise_metrics: nil, **fields)
+          time_limit_s: nil, command: nil, precision_ratio: nil, precise_metrics: nil, spare: [], **fields)
           precise_metrics ||= [primary]
           metrics = Metric.including(metrics, [*expectations.metrics, primary])
           super
@@ -43,7 +46,6 @@ module PumaTuner
         @plan = plan
         @trial_runner = trial_runner
         @kept = kept
-        @disturbance = Disturbance.new(plan.variants, planned_count: plan.looks.rounds_max)
       end
 
       # @return [Float] seconds it should take, as far as is known before the app was looked at
@@ -63,10 +65,10 @@ module PumaTuner
         @machine = Probe::MachineFacts.read
         prepare
         clock = TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
-        look_at_variants(&progress)
+        left_out = [*look_at_variants(&progress), *too_many(clock)]
         fitted = fit(clock)
         @rounds = rounds(fitted.looks, clock)
-        @remarks = fitted.remarks
+        @remarks = [*left_out, *fitted.remarks]
         @remarks.each { |remark| progress&.call(remark, nil) }
         progress&.call("#{Units.counted(fitted.looks.rounds_max, "round")} of #{@plan.variants.size} variants",
           @rounds.expected_s + noise_s(fitted.noise_rounds_count))
@@ -79,7 +81,7 @@ module PumaTuner
       def verdict
         return unless @rounds
         trials = @rounds.trials
-        disturbed = @disturbance.summary(trials, primary: @plan.primary,
+        disturbed = disturbance.summary(trials, primary: @plan.primary,
           level_ratio: @plan.looks.level_ratio(@plan.variants.size - 1))
         verdict = judge(trials)
           .call(noise: @noise.to_a, disturbed:, load: load_of(trials), seed: @plan.seed, machine: @machine,
@@ -95,26 +97,53 @@ module PumaTuner
           kept: @kept, clock:, decided: ->(trials) { decided(trials) },
           hopeless: ->(trials) { hopeless(trials, looks) }, wanted: ->(attempts) { wanted(attempts) },
           check: ->(attempt) { unlike(attempt) },
-          marked: @plan.busy_machine ? :itself.to_proc : ->(trials) { @disturbance.mark(trials) })
+          marked: @plan.busy_machine ? :itself.to_proc : ->(trials) { disturbance.mark(trials) })
       end
 
+      def disturbance = Disturbance.new(@plan.variants, planned_count: @plan.looks.rounds_max)
+
       def noise_s(rounds_count) = rounds_count * 2 * @trial_runner.expected_s
+
+      # One beside the baseline stays.
+      def spare?(variant) = @plan.spare.include?(variant) && @plan.variants.size > 2
+
+      def leave_out(variant)
+        @plan = @plan.with(variants: @plan.variants - [variant], spare: @plan.spare - [variant])
+      end
+
+      # Of too many variants for its rounds a proof shows nothing, however large a difference is.
+      #
+      # @return [Statement, nil] which ones were left out
+      def too_many(clock)
+        all, planned_count = @plan.variants, @plan.looks.rounds_max
+        leave_out(@plan.spare.last) while spare?(@plan.spare.last) && !time_limit(clock).enough?(times, @plan.looks)
+        left_out = all - @plan.variants
+        return if left_out.empty?
+        least_count = @plan.looks.least_rounds_count(all.size - 1)
+        Statement.of(:left_out, variants: left_out.map(&:name), least_count:,
+          rounds_count: (planned_count if planned_count < least_count))
+      end
+
+      # @return [TrialRunner::Times, nil] nil where nobody says how long trials are, as of blocks
+      def times = (@trial_runner.times if @trial_runner.respond_to?(:times))
 
       # @return [TimeLimit::Fitted] what was planned, or what of it fits into the time that is left; rounds that were
       #   kept say how long others are
       def fit(clock)
-        times = @trial_runner.times if @trial_runner.respond_to?(:times)
         kept_count = rounds(@plan.looks).valid_count
-        left_s = (clock && !@kept.ended) ? clock.left_s : Float::INFINITY
-        limit = TimeLimit.new(left_s, variants_count: @plan.variants.size,
-          trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s },
-          least_duration_s: times ? @trial_runner.least_duration_s(Metric.named(@plan.primary, @plan.metrics)) : 0)
-        fitted = limit.fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count, kept_count:,
+        fitted = time_limit(clock).fit(times, @plan.looks, noise_rounds_count: @plan.noise_rounds_count, kept_count:,
           kept_times: @kept.times)
         @kept.keep_times(fitted.times) if fitted.times != (@kept.times || times)
         @trial_runner.times = fitted.times if times
         return fitted.with(remarks: @kept.ended.remarks) if @kept.ended
         fitted.with(remarks: [*(longer_trials(fitted.times) if times), *fitted.remarks])
+      end
+
+      def time_limit(clock)
+        left_s = (clock && !@kept.ended) ? clock.left_s : Float::INFINITY
+        TimeLimit.new(left_s, variants_count: @plan.variants.size,
+          trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s },
+          least_duration_s: times ? @trial_runner.least_duration_s(Metric.named(@plan.primary, @plan.metrics)) : 0)
       end
 
       # @return [Statement, nil] that trials are longer than was asked for, as the look at the variants made them
@@ -162,14 +191,22 @@ module PumaTuner
       end
 
       # Minutes of rounds are for variants that start, answer alike, and differ in what was declared.
+      #
+      # @return [Array<Statement>] which ones were left out, and why
       def look_at_variants
-        return unless @trial_runner.respond_to?(:look)
-        looked = @plan.variants.to_h do |variant|
+        return [] unless @trial_runner.respond_to?(:look)
+        looked, failed = {}, []
+        @plan.variants.each do |variant|
           yield("a look at #{variant.name}", nil) if block_given?
-          [variant, looked_at(variant)]
+          looked[variant] = looked_at(variant)
+        rescue VariantFailed => failure
+          raise unless spare?(variant)
+          leave_out(variant)
+          failed << Statement.of(:failed_at_look, variant: variant.name, text: failure.detail)
         end
         ensure_declared(looked.transform_values(&:first))
         ensure_equal_bodies(looked.to_h { |variant, (_, outcome)| [variant.name, outcome] })
+        failed
       end
 
       def looked_at(variant)

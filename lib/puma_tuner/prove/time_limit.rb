@@ -4,9 +4,10 @@ module PumaTuner
   module Prove
     # Makes a proof fit into a time that was given, by what the app took when it was looked at.
     #
-    # Cuts a proof to the time there is, in this order: rounds, down to the fewest that can show anything; the load with
-    # the probe, which tells the cause; the warm-up's limit and the load itself, in equal shares. When not even that is
-    # enough, as many rounds are run as fit.
+    # Cuts a proof to the time there is, in this order: rounds, down to one more than the fewest that can show anything;
+    # the load with the probe, which tells the cause; the warm-up's limit and the load itself, in equal shares; that one
+    # round more. When not even that is enough, a proof leaves out variants that it can spare, and as many rounds are
+    # run as fit.
     class TimeLimit
       # A trial says nothing when its load, or a window of its warm-up, is shorter than this.
       DURATION_LEAST_S = 1.0
@@ -44,6 +45,15 @@ module PumaTuner
         @trial_s = trial_s
       end
 
+      # @param times [TrialRunner::Times, nil] as below
+      # @param looks [Looks]
+      # @return [Boolean] whether there are rounds enough to show anything of so many variants, with trials as short as
+      #   they may be
+      def enough?(times, looks)
+        least_count = looks.least_rounds_count(@variants_count - 1)
+        least_count <= looks.rounds_max && seconds(times && shortened(times, least_count), least_count) <= @left_s
+      end
+
       # @param times [TrialRunner::Times, nil] nil: they are what they are, as those of blocks are
       # @param looks [Looks]
       # @param kept_count [Integer] rounds that are there already: others are as long as these
@@ -54,7 +64,7 @@ module PumaTuner
         least_count = [looks.least_rounds_count(@variants_count - 1), looks.rounds_max].min
         missing_s = seconds(now, looks.rounds_max - kept_count) + noise_rounds_count * 2 * @trial_s.call(now)
         if missing_s > @left_s
-          now = shortened(times, least_count) if times && kept_count.zero? && seconds(times, least_count) > @left_s
+          now = shortened(times, [least_count + 1, looks.rounds_max].min, least_count) if times && kept_count.zero?
           # One more is planned where none fits: rounds that are there are a plan's end only when it has run them all.
           fitting_count = [(@left_s / seconds(now, 1)).floor, 1].max
           fitted = looks.at_most((kept_count + fitting_count).clamp(1, looks.rounds_max))
@@ -70,11 +80,14 @@ module PumaTuner
 
       def seconds(times, rounds_count) = rounds_count * @variants_count * @trial_s.call(times)
 
-      def shortened(times, rounds_count)
+      # Where trials take longer than was foreseen, the last round is not begun: without one more than the fewest, all
+      # of them would show nothing.
+      #
+      # @return [TrialRunner::Times] by which the first of these numbers of rounds fits; the shortest where none does
+      def shortened(times, *rounds_counts)
         unprobed = times.with(probe_s: 0)
-        share = (1..20).map { |step| 1 - step / 20.0 }
-          .find { |ratio| seconds(scaled(unprobed, ratio), rounds_count) <= @left_s }
-        (seconds(unprobed, rounds_count) <= @left_s) ? unprobed : scaled(unprobed, share || 0)
+        choice = [times, unprobed, *(1..20).map { |step| scaled(unprobed, 1 - step / 20.0) }]
+        (rounds_counts.product(choice).find { |count, one| seconds(one, count) <= @left_s } || choice).last
       end
 
       def scaled(times, ratio)

@@ -86,8 +86,10 @@ module PumaTuner
           log_tail: @server.log_tail, advice:)
       end
 
+      # What CPU a process has used is missing where it went away; and on systems without /proc always.
       def gone
-        return if @server.alive? && @after.cpu_ns && @pids == @after.pids
+        used = @after.cpu_ns || !Probe::Processes.told?
+        return if @server.alive? && used && @pids == @after.pids
         kind, detail = (@after.pids - @pids).any? ? %i[replaced workers_replaced] : %i[failed process_gone]
         Void.new(kind:, detail: Statement.of(detail), output: @server.log_tail)
       end

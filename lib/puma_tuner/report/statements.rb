@@ -123,6 +123,14 @@ module PumaTuner
           "the time limit allows #{Units.counted(rounds_count, "round")}, and significance takes at least " \
           "#{least_count}"
         },
+        left_out: ->(variants:, least_count:, rounds_count:) {
+          planned = "#{Units.counted(rounds_count, "was", "were")} planned" if rounds_count
+          "#{Figures.list(variants)} #{variants.one? ? "was" : "were"} left out: with all variants nothing is shown " \
+            "by fewer than #{least_count} rounds, and #{planned || "the time limit allows fewer"}"
+        },
+        failed_at_look: ->(variant:, text:) {
+          "#{variant} was left out, as it failed when it was looked at before the rounds: #{text}"
+        },
         noise_left_out: "to fit into the time limit, the noise was not measured beforehand"
       }.freeze
 

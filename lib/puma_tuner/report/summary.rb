@@ -102,7 +102,8 @@ module PumaTuner
 
       def unrecommended
         return unless @contents.measure_first?
-        measured = "; the likeliest settings were measured beside today's" if @contents.other_cells.any?
+        some = "some of " if @contents.verdict && left_out.any?
+        measured = "; #{some}the likeliest settings were measured beside today's" if @contents.other_cells.any?
         "Nothing without a measurement, as the model misses what it recorded#{measured}."
       end
 
@@ -124,7 +125,13 @@ module PumaTuner
         # Of several variants there is too much to tell of each.
         findings = shown_cells.map { |cell| Findings.new(@contents, cell) }
         [*findings.map(&:sentence), *(findings.first.others if findings.one?), *ProofWords.starved(@contents),
-          *ProofWords.behind(@contents), *noisy(verdict)].join(" ")
+          *ProofWords.behind(@contents), *left_out, *noisy(verdict)].join(" ")
+      end
+
+      # Variants that nobody asked for, with the reason.
+      def left_out
+        remarks = @contents.verdict.remarks.select { |remark| %i[left_out failed_at_look].include?(remark.kind) }
+        remarks.map { |remark| "#{Statements.words(remark)}." }
       end
 
       # So much taken by others is worth a word where nobody reads further.

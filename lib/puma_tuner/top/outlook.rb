@@ -243,7 +243,7 @@ module PumaTuner
           @left << part
         end
         while (line = @left.slice!(/\A.*\n/))
-          hear(line.force_encoding(Encoding::UTF_8).scrub)
+          hear(Probe::Processes.text(line))
         end
         ended if part.nil?
       end

@@ -47,7 +47,12 @@ module PumaTuner
       #   run in, or a config.ru in it; nil: the only one there is
       # @return [Server]
       # @raise [UsageError] where there is none, or several
+      # @raise [InvalidMeasurement] where the kernel tells of no processes
       def find(named = nil)
+        unless Probe::Processes.told?
+          raise InvalidMeasurement, "a running server is found by what Linux tells of processes in /proc, which is " \
+            "not here; `puma_tuner measure --load` measures one that it starts itself"
+        end
         found = outermost(named ? matching(named) : all)
         return found.first if found.one?
         raise UsageError, several(found, named) if found.any?

@@ -87,7 +87,7 @@ module PumaTuner
 
       # It is tried only where it is installed; the menu is about what there is.
       def jemalloc
-        Prove::Preload.find(JEMALLOC)
+        Prove::Installed.library(JEMALLOC)
         {"jemalloc" => {"preload" => JEMALLOC}}
       rescue UsageError
         {}

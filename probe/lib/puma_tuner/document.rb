@@ -86,7 +86,7 @@ module PumaTuner
     # @raise [InvalidDocument] when the file holds something else
     def self.read(path, *kinds)
       parse(AtomicFile.read(path), path, kinds)
-    rescue Errno::ENOENT, Errno::EISDIR, Errno::EACCES => error
+    rescue SystemCallError => error
       raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end
 

@@ -19,7 +19,8 @@ module PumaTuner
     OWN_LABELS = %w[endpoint kind part state worker le schema version ruby puma complete].freeze
     TAKEN_LABELS = [*OWN_LABELS, "job", "instance"].freeze
 
-    PumaTuner.autoload_folder(self, "#{__dir__}/export")
+    PumaTuner.autoload_folder(self, "#{__dir__}/export", families: %i[Families Family],
+      reading: %i[Reading Work])
 
     # labels: put on every sample, names to values; endpoints_max: names kept apart, beyond which "(other)" counts them
     # interval_s: between two of a worker's files of gauges

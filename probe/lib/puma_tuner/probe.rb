@@ -118,7 +118,7 @@ module PumaTuner
 
     PumaTuner.autoload_folder(self, "#{__dir__}/probe", lanes: %i[Lane ProcessLanes],
       observation: %i[Blame Distribution EndpointObservation LoadSummary LockObservation Observation ProbeCost
-        ProcessObservation ThreadObservation Trace], sidecar: %i[Sidecar Sidecars])
+        ProcessObservation ServerFacts ThreadObservation Trace], sidecar: %i[Sidecar Sidecars])
 
     # The recorder of a process that can't be watched, or is not. It is here, as it is asked for where the probe's
     # other files may have gone.

@@ -1,8 +1,12 @@
 # frozen_string_literal: true
 
-# To Ruby code there is nothing in /proc: what opens, reads or looks at files does as if each file there was missing.
+# To Ruby code there is no /proc: what opens, reads or looks at files does as if that folder and each file there was missing.
+# Nor are there clocks of other processes, which Linux alone has.
 module RefuseProc
-  def self.hidden?(path) = (path.is_a?(String) || path.respond_to?(:to_path)) && (path.respond_to?(:to_path) ? path.to_path : path).start_with?("/proc/")
+  def self.hidden?(path)
+    text = path.respond_to?(:to_path) ? path.to_path : path
+    text.is_a?(String) && (text == "/proc" || text.start_with?("/proc/"))
+  end
 
   # Class methods that raise where there is no such file.
   RAISING = %i[open read binread foreach readlines readlink stat lstat write new].freeze
@@ -24,7 +28,16 @@ module RefuseProc
 
     def children(path, **) = RefuseProc.hidden?(path) ? raise(Errno::ENOENT, path.to_s) : super
   end
+
+  # The number of such a clock is made of the process id, and below zero.
+  module NoClocks
+    def clock_gettime(clock, *unit)
+      raise Errno::EINVAL, "clock_gettime" if clock.is_a?(Integer) && clock.negative?
+      super
+    end
+  end
 end
 
 File.singleton_class.prepend(RefuseProc::Raising, RefuseProc::Absent)
 Dir.singleton_class.prepend(RefuseProc::Empty)
+Process.singleton_class.prepend(RefuseProc::NoClocks)

@@ -73,7 +73,7 @@ module PumaTuner
       end
 
       def recording?(word)
-        word.end_with?(".json") || (File.file?(word) && !File.zero?(word) && File.open(word, &:readchar) == "{")
+        word.end_with?(".json") || (File.file?(word) && File.readable?(word) && File.open(word, &:getc) == "{")
       end
 
       def own_recording(app, options)

@@ -6,8 +6,7 @@ module PumaTuner
     class Commands::Auto < Command
       desc "Forecast a running server at other numbers of threads, again and again, and say, try or do what is " \
         "surely better; at the end everything is undone"
-      argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
-        required: false
+      argument :server, Options::SERVER, required: false
       options :act, :cool_down, :journal, :replay, for: {default: nil, usual: "until Ctrl-C"}
       example [
         "                                  # says what it would do, and changes nothing",

@@ -22,7 +22,7 @@ module PumaTuner
 
       def call(force:, output:, ruby:)
         Output.check_writable(output)
-        @ruby = ruby ? Prove::Rubies.find(ruby) : RbConfig.ruby
+        @ruby = ruby ? Prove::Installed.ruby(ruby) : RbConfig.ruby
         store = Calibrate::Store.new
         machine = kept(store) unless force
         machine ? tell_kept(machine, store) : machine = measured(store)

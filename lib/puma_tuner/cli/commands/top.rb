@@ -8,8 +8,7 @@ module PumaTuner
     class Commands::Top < Command
       desc "Watch a running server: what its requests spend their time on now, who is in their way, and what a " \
         "thread or a worker more would do"
-      argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
-        required: false
+      argument :server, Options::SERVER, required: false
       options :every, :once, :json, :web, :listen, output: {
         about: "file for the observation that key n writes",
         usual: "observation-TIME.json in the app's tmp/puma_tuner"

@@ -10,8 +10,6 @@ module PumaTuner
       PROOF = {turns: 8, warmup_window: 0.7, probe_duration: 0.0, noise_rounds: 2, equivalent: 0.02,
                primary: "cpu_per_request", precise_metrics: %w[cpu_per_request pss]}.freeze
 
-      ROUNDS_LEAST = 8
-
       desc "Measure what YJIT, another allocator, or other GC settings gain in CPU and cost in memory, " \
         "or the other way round", hint: Options::App::HINT
       tells_of_an_app
@@ -58,13 +56,8 @@ module PumaTuner
         if topology
           variants = variants.map { |variant| variant.with(factors: {"topology" => topology.to_s, **variant.factors}) }
         end
-        rounds = options[:rounds] || rounds_count(variants)
+        rounds = options[:rounds] || Prove::Looks.usual(variants.size - 1).rounds_max
         ProofPlan.new({**PROOF, **options, rounds:}, given: variants, folder:, say:)
-      end
-
-      # The fewest show a difference only where all of them agree.
-      def rounds_count(variants)
-        [ROUNDS_LEAST, Prove::Looks.fixed(1).least_rounds_count(variants.size - 1) + 1].max
       end
     end
   end

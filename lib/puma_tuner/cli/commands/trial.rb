@@ -6,8 +6,7 @@ module PumaTuner
     class Commands::Trial < Command
       desc "Try another number of threads on a running server: one worker at a time has it, and its fellows are what " \
         "it is held against; undone when it does harm, and at the end"
-      argument :server, "its process id, or the folder that it runs in; needed where several servers are recorded",
-        required: false
+      argument :server, Options::SERVER, required: false
       options :for, :journal, :replay, :html, :output, threads: {
         type: :count, takes: "N", default: nil, about: "threads to try", limits: 1..Probe::Resize::THREADS_MAX
       }

@@ -13,8 +13,9 @@ module PumaTuner
         :settings, :check, :slo, :at, :db_connections, :forget, :allow, :output,
         connections: Options::Traffic::CONNECTIONS_CLOSED.to_s,
         duration: {default: "8", about: "how long the app is measured before the proof"}, warmup: "2",
-        rounds: {default: "8", about: "rounds of the proof, 0: no proof; " \
-        "an interval needs 6, one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
+        rounds: {usual: "8, or one more than it takes to show anything of so many settings",
+                 about: "rounds of the proof, 0: no proof; an interval needs 6, of two settings beside today's 7, " \
+                   "one of each of its metrics 8", limits: 0..200}, trial_duration: "4", calibrate: true,
         locks: true, cores: {usual: "this machine's; with another number nothing is proven"},
         memory: {usual: "the container's memory limit, or the machine's memory " \
           "without what the rest of it needs"},
@@ -36,6 +37,7 @@ module PumaTuner
         recording = recording_path(html, options)
         html ||= File.join(File.dirname(recording), "report.html")
         Output.check_writable(output, html, recording)
+        tell_too_few(*options.values_at(:rounds, :check, :today))
         kept = []
         tuner = Tuner.new(plan, progress:, kept: ->(value) { tell_early(kept << value, output, html, recording) })
         tuning = tuner.call
@@ -52,6 +54,16 @@ module PumaTuner
       end
 
       private
+
+      # Before minutes of measuring. What the model proposes besides is left out where it would be too many.
+      def tell_too_few(rounds, check, today)
+        others_count = 1 + (check.to_a.uniq - [today]).size
+        least_count = Prove::Looks.fixed(1).least_rounds_count(others_count)
+        return if rounds.nil? || rounds.zero? || rounds >= least_count
+        checked = " (a recommended one and what --check names)" if others_count > 1
+        err.puts("puma_tuner: #{Units.counted(rounds, "round can't", "rounds can't")} show anything of " \
+          "#{Units.counted(others_count, "setting")} beside today's#{checked}: it takes #{least_count} or more")
+      end
 
       # @return [String, nil] beside the report, unless that has a place of its own; nil where there is no other
       def recording_path(html, options)

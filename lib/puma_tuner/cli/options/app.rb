@@ -23,7 +23,10 @@ module PumaTuner
         OF_SHELL = /[&|;<>]/
         QUOTED = /\\.|'[^']*(?:'|\z)|"(?:\\.|[^"\\])*(?:"|\z)/
         BETWEEN = /(?=\S)(?:#{QUOTED}|[^&|;<>])+(?<=\S)/
-        private_constant :PUMA_RB, :OF_PROCFILE, :OF_SHELL, :QUOTED, :BETWEEN
+
+        # With which a shell becomes the command, after assignments: no program is called so.
+        EXEC = /\A((?:\w+=(?:#{QUOTED}|[^\s'"\\])*\s+)*)exec\s+(?!-)/
+        private_constant :PUMA_RB, :OF_PROCFILE, :OF_SHELL, :QUOTED, :BETWEEN, :EXEC
 
         # @return [Array<String>] of a folder, or of nothing, its config.ru
         def words
@@ -66,7 +69,7 @@ module PumaTuner
               "such as `-- bundle exec puma -C #{rackup}`"
           end
           raise UsageError, no_rackup unless rackup.end_with?(".ru")
-          folder = File.dirname(File.expand_path(rackup))
+          folder = File.dirname(File.absolute_path(rackup))
           if directory && !File.identical?(directory, folder)
             raise UsageError, "#{rackup} does not lie in --directory #{directory}, and is served from its own " \
               "folder: leave one of both out, or give a command after `--`, which runs in the folder of --directory"
@@ -99,7 +102,7 @@ module PumaTuner
         # that is a shell's would be taken by the one in which the suggestion is typed.
         def of_procfile(line)
           unless line.gsub(QUOTED, "").match?(OF_SHELL)
-            return "#{"env " if line.match?(/\A\w+=/)}#{Host::Masking.shell(line)}"
+            return "#{"env " if line.match?(/\A\w+=/)}#{Host::Masking.shell(line.sub(EXEC, '\1'))}"
           end
           masked = line.gsub(BETWEEN) do |command|
             # Where it is masked all is escaped, and an escaped sign would make no assignment.

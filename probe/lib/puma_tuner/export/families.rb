@@ -2,6 +2,20 @@
 
 module PumaTuner
   module Export
+    # A metric with all its samples.
+    #
+    # type: "counter", "gauge" or "histogram"; help: one sentence
+    # samples: {labels => number or Buckets}, labels {name => value} without those that every sample gets
+    Family = Data.define(:name, :type, :help, :samples) do
+      # @param name [String] without what all of ours begin with
+      # @param samples [Hash] of which those that nobody knows, nil, are left out
+      # @return [Family]
+      def self.of(name, type, help, samples) = new(name: "puma_tuner_#{name}", type:, help:, samples: samples.compact)
+
+      # @return [Boolean] whether there is anything to tell
+      def any? = samples.any?
+    end
+
     # A reading as metrics, named as Prometheus wants it: base units, `_total` on counters, and labels whose values are
     # few. A number that nobody knows has no sample; it is never 0.
     class Families

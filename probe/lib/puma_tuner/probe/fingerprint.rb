@@ -38,7 +38,7 @@ module PumaTuner
       def read
         {
           [:ruby, nil] => "#{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} #{RUBY_PLATFORM}",
-          [:ruby, "flags"] => text_of(ENV["RUBYOPT"].to_s).gsub(OUR_FLAGS, "").strip,
+          [:ruby, "flags"] => Processes.text(ENV["RUBYOPT"].to_s).gsub(OUR_FLAGS, "").strip,
           [:cores, nil] => cores, [:yjit, nil] => yjit, [:allocator, nil] => allocator, [:preloaded, nil] => preloaded,
           [:gc, "settings"] => gc_settings,
           **variables, **gems, **extensions
@@ -82,7 +82,7 @@ module PumaTuner
 
       # Returns the libraries that LD_PRELOAD names and that exist: the loader leaves out those that it can't load.
       def preloaded
-        named = text_of(ENV["LD_PRELOAD"].to_s).split(/[\s:]+/).map do |path|
+        named = Processes.text(ENV["LD_PRELOAD"].to_s).split(/[\s:]+/).map do |path|
           File.basename(File.exist?(path) ? File.realpath(path) : path)
         end
         (named & mapped).join(" ")
@@ -92,7 +92,7 @@ module PumaTuner
 
       # @return [Array<String>] names of the shared libraries in this process
       def mapped
-        text_of(File.binread("/proc/self/maps")).lines
+        Processes.text(File.binread("/proc/self/maps")).lines
           .filter_map { |line| line[%r{/([^/\s]+\.so[^/\s]*)\s*\z}, 1] }.uniq
       end
 
@@ -110,7 +110,7 @@ module PumaTuner
       end
 
       # @return [String] the value, or what tells it apart where it may be a secret: RAILS_ENV, and RAILS_MASTER_KEY
-      def shown(name, value) = secret?(name, text_of(value)) ? hidden(value) : text_of(value)
+      def shown(name, value) = secret?(name, Processes.text(value)) ? hidden(value) : Processes.text(value)
 
       def secret?(name, value) = name.match?(SECRET) || value.match?(USER)
 
@@ -142,15 +142,11 @@ module PumaTuner
       OURS = %r{/puma_tuner(_load)?\.so\z}
 
       def extensions
-        $LOADED_FEATURES.map { |path| text_of(path) }.grep(/\.so\z/).grep_v(OURS).filter_map { |path|
+        $LOADED_FEATURES.map { |path| Processes.text(path) }.grep(/\.so\z/).grep_v(OURS).filter_map { |path|
           of_gem = OF_GEM.match(path)
           [[:extension, of_gem[2]], of_gem[1]] if of_gem
         }.to_h
       end
-
-      # Where no locale is set, paths and variables with other than ASCII letters are broken text for Ruby, in which it
-      # looks for no pattern.
-      def text_of(bytes) = bytes.dup.force_encoding(Encoding::UTF_8).scrub
     end
   end
 end

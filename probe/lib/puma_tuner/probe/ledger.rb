@@ -182,7 +182,7 @@ module PumaTuner
 
         # @return [String] that stands there, up to the first zero
         def text(bytes, offset, length)
-          bytes.byteslice(offset, length).unpack1("Z*").force_encoding(Encoding::UTF_8).scrub
+          Processes.text(bytes.byteslice(offset, length).unpack1("Z*"))
         end
 
         private

@@ -103,6 +103,15 @@ module PumaTuner
       :cost_per_lock_pair_ns,
       added: {lock_pairs_count: nil, cost_per_lock_pair_ns: nil})
 
+    # Tells what actually runs, read from inside the server.
+    #
+    # yjit_enabled: true, false, or nil where Ruby has no YJIT
+    # thread_timeslice_ms: RUBY_THREAD_TIMESLICE, 100 unless set (Ruby 3.4 and newer read it)
+    # puma_version: nil in a process of jobs; puma_features: see Probe::Puma; nil there, and in older files
+    # rack_environment: RACK_ENV as Puma took it
+    ServerFacts = Document.define(:ruby_version, :ruby_description, :yjit_enabled, :puma_version, :rack_version,
+      :thread_timeslice_ms, :rack_environment, :puma_features, added: {puma_features: nil})
+
     # The load that filled the window, when it was ours; nil when the traffic was the user's own.
     #
     # throughput_per_s, mean_ns, p50_ns, p99_ns: as the client saw them; requests_count: what they are of

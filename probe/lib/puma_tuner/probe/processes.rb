@@ -149,16 +149,21 @@ module PumaTuner
       # @return [String] title, as the process set it
       def command_line(pid) = read("/proc/#{pid}/cmdline").tr("\0", " ").strip
 
-      # In broken text Ruby looks for no pattern, and what the kernel tells may hold any bytes: it cuts a program's name
-      # after 15 of them, also amid a letter, and paths are in the letters of whoever made them.
-      #
       # @param path [String]
-      # @return [String] what stands there, in UTF-8 whatever the locale; empty of a file that is not there
+      # @return [String] what stands there, as text; empty of a file that is not there
       def read(path)
-        File.binread(path).force_encoding(Encoding::UTF_8).scrub
+        text(File.binread(path))
       rescue SystemCallError
         ""
       end
+
+      # In broken text Ruby looks for no pattern, and what the kernel, a variable or a program tells may hold any bytes:
+      # the kernel cuts a program's name after 15 of them, also amid a letter, and paths are in the letters of whoever
+      # made them.
+      #
+      # @param bytes [String]
+      # @return [String] them in UTF-8, whatever the locale
+      def text(bytes) = bytes.dup.force_encoding(Encoding::UTF_8).scrub
     end
   end
 end

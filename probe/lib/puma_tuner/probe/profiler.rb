@@ -85,7 +85,7 @@ module PumaTuner
       end
 
       # @return [String, nil] a name or a path as JSON can hold it
-      def text(told) = told && told.to_s.dup.force_encoding(Encoding::UTF_8).scrub
+      def text(told) = told && Processes.text(told.to_s)
     end
   end
 end
