@@ -47,7 +47,8 @@ static void read_numbers(VALUE options, struct plan *plan)
     READ(seed); READ(requests_count); READ(warm_up_count);
     READ(workers_count); READ(threads_min); READ(threads_max); READ(io_threads_max);
     READ(gvl_rule); READ(tick_ns); READ(ticks_per_slice); READ(handoff_ns); READ(handoff_busy_ns);
-    READ(switch_cpu_ns); READ(switch_busy_cpu_ns); READ(cold_cpu_ns); READ(meeting_permille); READ(affinity); READ(queue_requests);
+    READ(switch_cpu_ns); READ(switch_busy_cpu_ns); READ(cold_cpu_ns); READ(release_cpu_ns);
+    READ(meeting_permille); READ(affinity); READ(queue_requests);
     READ(after_response); READ(park_ns); READ(inline_max); READ(gate); READ(busy_delay_ns); READ(single_delay); READ(overload_delay_ns); READ(overload_factor);
     READ(acceptor_cpu_ns); READ(reactor_wakeup_cpu_ns); READ(reactor_register_cpu_ns); READ(tail_cpu_ns);
     READ(cores_count); READ(quota_ns); READ(period_ns);

@@ -140,8 +140,25 @@ void cores_renew_quota(struct sim *sim)
     queue_add(sim, sim->plan->period_ns, QUOTA_RENEWED, 0, 0);
 }
 
-/* Tells whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other to wake up on. */
-bool cores_others_busy(const struct sim *sim) { return sim->plan->affinity || (int64_t)sim->cores.count >= sim->plan->cores_count - 1; }
+/* A call that comes back at once, or a hand-over: over before long. */
+static bool is_brief(const struct task *task)
+{
+    const struct thread *thread = (const struct thread *)task;
+
+    return task->kind == HAND_OVER_TASK || (task->kind == THREAD_TASK && thread->kind == POOL && thread->state == WAITING);
+}
+
+/* Tells whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other to wake up on.
+ * Cores with something brief are as good as idle. (Rejected was to count them: binding 2x5 was forecast 1.02x for an app that reads 24
+ * small files, and 1.08x without; 1.09x was measured, 1.07 to 1.12.) */
+bool cores_others_busy(const struct sim *sim)
+{
+    const struct cores *cores = &sim->cores;
+    int64_t computing = 0;
+
+    for (size_t i = 0; i < cores->count; i++) computing += !is_brief(cores->tasks[i]);
+    return sim->plan->affinity || computing >= sim->plan->cores_count - 1;
+}
 
 /* Tells whether a core that a process left idle since then has gone to sleep by now. Where all are busy, the others keep it awake. */
 bool cores_gone_cold(const struct sim *sim, int64_t since_ns)

@@ -57,6 +57,8 @@ static void computed(struct sim *sim, struct thread *thread)
         sim->workers[thread->worker].computed_ns = sim->now_ns;
         sim->server_cpu_ns += thread->piece->wait_ns;
         connection->on_core_ns += thread->piece->wait_ns;
+    } else if (thread->kind == POOL && thread->state == WAITING) {
+        sim->server_cpu_ns += thread->left_ns;
     } else {
         account(sim, thread, thread->left_ns);
         if (thread->kind == POOL && thread->state == BURST) sim->connections[thread->connection].gc_ns += thread->gc_ns;
@@ -67,7 +69,8 @@ static void burst_ended(struct sim *sim, struct task *task)
 {
     struct thread *thread = (struct thread *)task;
 
-    if (task->is_client) { clients_burst_ended(sim); return; }
+    if (task->kind == CLIENT_TASK) { clients_burst_ended(sim); return; }
+    if (task->kind == HAND_OVER_TASK) { gvl_hand_over_ended(sim, task); return; }
     computed(sim, thread);
     if (thread->kind == POOL) pool_burst_ended(sim, thread);
     else if (thread->kind == ACCEPTOR) acceptor_burst_ended(sim, thread);
@@ -163,6 +166,7 @@ static void set_up_worker(struct sim *sim, uint32_t number)
     worker->depths = allocate(sim, pool_size(sim->plan) * locks_count, sizeof(*worker->depths));
     worker->background = allocate(sim, background_count, sizeof(*worker->background));
     if (sim->failed) return;
+    worker->gvl.hand_over.kind = HAND_OVER_TASK;
     name(&worker->acceptor, ACCEPTOR, ASLEEP, number, 0);
     name(&worker->reactor, REACTOR, ASLEEP, number, 0);
     for (uint32_t i = 0; i < pool_size(sim->plan); i++) {
@@ -206,7 +210,7 @@ static void set_up(struct sim *sim)
     sim->gc_random = stream(plan, GC_PURPOSE);
     for (int64_t i = 0; i < plan->workers_count; i++) worker_plan_gc(sim, &sim->workers[i]);
     sim->tally.left_to_warm_up = plan->warm_up_count;
-    sim->client.task.is_client = true;
+    sim->client.task.kind = CLIENT_TASK;
     sim->hash = 0xcbf29ce484222325u;
 }
 

@@ -60,6 +60,7 @@ struct plan {
     int64_t seed, requests_count, warm_up_count;
     int64_t workers_count, threads_min, threads_max, io_threads_max;
     int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, cold_cpu_ns;
+    int64_t release_cpu_ns;
     int64_t meeting_permille, affinity;
     int64_t queue_requests, after_response, park_ns, inline_max, gate, busy_delay_ns, single_delay, overload_delay_ns, overload_factor;
     int64_t acceptor_cpu_ns, reactor_wakeup_cpu_ns, reactor_register_cpu_ns, tail_cpu_ns;
@@ -86,8 +87,9 @@ struct event { int64_t at_ns; uint64_t serial; uint32_t kind, subject, generatio
 
 struct queue { struct event *events; size_t count, room; uint64_t serial; };
 
-/* Something that computes. */
-struct task { int64_t end; bool running; bool is_client; };
+/* Something that computes: a thread, the client, or the kernel that hands a GVL over. */
+enum task_kind { THREAD_TASK, CLIENT_TASK, HAND_OVER_TASK };
+struct task { int64_t end; bool running; enum task_kind kind; };
 
 #define TASKS_MAX 4096
 
@@ -124,6 +126,7 @@ struct thread {
 };
 
 struct gvl {
+    struct task hand_over;                      /* first: a task of a hand-over is the GVL */
     struct thread *owner, *first, *last, *last_owner, *returning;
     int64_t ticks;
     uint32_t generation, timer_generation;
@@ -137,7 +140,7 @@ struct numbers { uint32_t *items; size_t first, count, room; };
 struct lock { struct numbers line; int64_t busy_count; };
 
 struct worker {
-    struct gvl gvl;
+    struct gvl gvl;                             /* first, and so the worker */
     struct thread *pool, acceptor, reactor, *background;
     struct thread *last_pool;                   /* of the pool, the last that had the GVL */
     struct lock *locks;
@@ -239,6 +242,7 @@ int64_t wakeup_extra_ns(struct sim *sim);
 void gvl_want(struct sim *sim, struct thread *thread);
 void gvl_release(struct sim *sim, struct thread *thread, bool blocking);
 void gvl_handed_over(struct sim *sim, uint32_t worker, uint32_t generation);
+void gvl_hand_over_ended(struct sim *sim, struct task *task);
 void gvl_tick(struct sim *sim, uint32_t worker, uint32_t generation);
 
 /* run.c: threads of any kind */

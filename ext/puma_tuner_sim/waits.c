@@ -1,6 +1,7 @@
 /* Waits of a pool thread without the GVL, and the stations that those of one kind queue at: so many servers, first come, first
- * served; 0 servers: nothing to queue for. Native code that computes without the GVL takes a core (PART_COMPUTE). How
- * late a thread gets a core afterwards: cores.c.
+ * served; 0 servers: nothing to queue for. Native code that computes without the GVL takes a core (PART_COMPUTE), and so does a
+ * system call that comes back at once: it is the kernel's work, on the core that the thread has. How late a thread gets a core after
+ * a wait: cores.c.
  *
  * Who lets go of the GVL for a call that comes back at once, and so hands it over while no other core is idle, loses its own: the kernel
  * wakes the successor there, and lets it go first (Linux's trace, sched_switch). The call seems to take as long, and the successor has
@@ -29,6 +30,12 @@ static bool may_return_at_once(int64_t wait_kind)
  * none of the servers that requests wait for. */
 static bool is_at_station(const struct piece *piece) { return piece->wait_ns >= SLEPT_NS || !may_return_at_once(piece->wait_kind); }
 
+/* Whoever is away for less than the fastest wake-up takes has not slept. */
+static bool is_call(const struct sim *sim, const struct piece *piece)
+{
+    return !is_at_station(piece) && piece->wait_ns < sim->plan->wakeup_idle_ns[0];
+}
+
 /* The kernel's slice on two cores: of the meetings in its trace half lasted as long (cores.c). */
 #define SLICE_NS 1400000
 
@@ -42,21 +49,19 @@ static bool no_core_left(const struct sim *sim)
     return busy >= sim->plan->cores_count;
 }
 
-/* Of a thread that has just let go of the GVL. */
+/* Of a thread that has just let go of the GVL for a call. */
 static bool loses_core(const struct sim *sim, const struct thread *thread)
 {
-    return sim->plan->gvl_rule == FIFO && sim->workers[thread->worker].gvl.handing_over
-        && thread->piece->wait_ns < sim->plan->wakeup_idle_ns[0] && no_core_left(sim);
+    return sim->plan->gvl_rule == FIFO && sim->workers[thread->worker].gvl.handing_over && no_core_left(sim);
 }
 
-/* It has a core again, and ends its call. */
-static void go_on(struct sim *sim, struct worker *worker, uint32_t index)
+/* Whoever hands the GVL over computes more for it: it wakes its successor, and goes to sleep in line. */
+static int64_t call_ns(const struct sim *sim, const struct thread *thread)
 {
-    struct thread *thread = &worker->pool[index];
-
-    thread->late = true;
-    queue_add(sim, thread->piece->wait_ns, WAIT_ENDED, number_of(sim, thread), 0);
+    return thread->piece->wait_ns + (sim->workers[thread->worker].gvl.handing_over ? sim->plan->release_cpu_ns : 0);
 }
+
+static void call(struct sim *sim, struct thread *thread) { cores_start(sim, &thread->task, thread->left_ns); }
 
 static void displace(struct sim *sim, struct thread *thread)
 {
@@ -64,7 +69,7 @@ static void displace(struct sim *sim, struct thread *thread)
 
     for (size_t left = worker->displaced.count; left; left--) {
         uint32_t index = numbers_shift(&worker->displaced);
-        if (random_below(&sim->wakeups_random, 3)) go_on(sim, worker, index);
+        if (random_below(&sim->wakeups_random, 3)) call(sim, &worker->pool[index]);
         else numbers_push(sim, &worker->displaced, index);
     }
     numbers_push(sim, &worker->displaced, thread->index);
@@ -84,7 +89,7 @@ void displaced_core_free(struct sim *sim, struct worker *worker)
     bool left = !worker->gvl.owner && sim->now_ns - worker->freed_ns >= sim->plan->wakeup_idle_ns[0];
 
     if (!left && sim->now_ns < worker->slice_ends_ns) return;
-    while (worker->displaced.count) go_on(sim, worker, numbers_shift(&worker->displaced));
+    while (worker->displaced.count) call(sim, &worker->pool[numbers_shift(&worker->displaced)]);
 }
 
 void wait_begin(struct sim *sim, struct thread *thread)
@@ -98,8 +103,10 @@ void wait_begin(struct sim *sim, struct thread *thread)
     if (piece->wait_kind == PART_COMPUTE) {
         thread->state = COMPUTING;
         cores_start(sim, &thread->task, piece->wait_ns);
-    } else if (!is_at_station(piece) && loses_core(sim, thread)) {
-        displace(sim, thread);
+    } else if (is_call(sim, piece)) {
+        thread->left_ns = call_ns(sim, thread);
+        if (loses_core(sim, thread)) displace(sim, thread);
+        else call(sim, thread);
     } else if (is_at_station(piece) && sim->plan->stations[piece->wait_kind] && station->busy >= sim->plan->stations[piece->wait_kind]) {
         numbers_push(sim, &station->line, number_of(sim, thread));
     } else {

@@ -321,7 +321,7 @@ static void pass_marker(struct sim *sim, struct thread *thread)
 void pool_burst_ended(struct sim *sim, struct thread *thread)
 {
     if (thread->state == TAIL) { tail_ended(sim, thread); return; }
-    if (thread->state == COMPUTING) { thread->state = WAITING; wait_over(sim, thread); return; }
+    if (thread->state == COMPUTING || thread->state == WAITING) { thread->state = WAITING; wait_over(sim, thread); return; }
     if (thread->piece->wait_ns < 0) respond(sim, thread);
     else if (thread->piece->wait_kind < PARTS) wait_begin(sim, thread);
     else pass_marker(sim, thread);

@@ -8,10 +8,11 @@ class CostFitTest < TunerTest
 
   ALONE = [1.0, 2.0, 3.0, 4.0].freeze
 
-  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, colds: 0, busy_cores: 1.0, requests_per_s: 100)
+  def cost(text, cpu_ms, gc_ms: 0, io_ms: 0, switches: 0, releases: switches, colds: 0, busy_cores: 1.0, requests_per_s: 100,
+    kernel_ms: nil, handoff_ns: nil)
     Model::Cost.new(topology: topology(text), cpu_ns: cpu_ms * MS, gc_ns: gc_ms && gc_ms * MS, long_gc_ratio: 0.0,
       long_gcs_ns: [], io_ns: io_ms * MS, releases_count: releases, switches_count: switches, colds_count: colds, busy_cores:,
-      requests_per_s:)
+      requests_per_s:, kernel_ns: kernel_ms && kernel_ms * MS, handoff_ns:)
   end
 
   test "collections are not less at fewer threads than were recorded, and what has no CPU of its own stays so" do
@@ -52,6 +53,26 @@ class CostFitTest < TunerTest
     assert_equal [200_000, 100_000], [both.switch_cpu_ns, both.switch_busy_cpu_ns]
     assert_in_delta 1.0 * (12 - 2.1 + 10 - 0.1) / 2 / 14, both.cpu_ratio(topology("2x3"))
     assert_equal 100_000, fit(cost("2x5", 12, switches: 21), cost("2x1", 10, switches: 1), **calibrated).switch_cpu_ns
+  end
+
+  test "what a hand-over takes outside of the GVL, beyond the calibrated one, is seen at several threads, with all cores busy first" do
+    on = {cores_count: 2, handoff_ns: 8_000}
+    five, one = cost("1x5", 10, switches: 101, kernel_ms: 1.5), cost("1x1", 10, switches: 1, kernel_ms: 0.3)
+    full = [cost("2x5", 10, switches: 101, kernel_ms: 1.3), cost("2x1", 10, switches: 1, kernel_ms: 0.3)]
+    {[five] => 0, [five, one] => 4_000, [five, one, *full] => 2_000, [five.with(kernel_ns: 0.9 * MS), one] => 0,
+     [five.with(kernel_ns: 5.0 * MS), one] => 8_000, [five, one.with(kernel_ns: nil)] => 0}.each do |costs, expected_ns|
+      assert_in_delta expected_ns, fit(*costs, **on).release_cpu_ns, 1
+    end
+    app = workload(endpoints: [endpoint_demand(demand([5, 5], [10]))]).with(costs: [five, one])
+    assert_equal 4_000, app.at(topology("1x5"), machine(effective_cores: ALONE, **on)).release_cpu_ns
+  end
+
+  test "a hand-over takes as long as was seen with a core idle, no less than was calibrated and no more than to wake up" do
+    on = {cores_count: 2, handoff_ns: 8_000, wakeup_idle_ns: [90_000, 20_000, 30_000]}
+    {[12_000] => 12_000, [12_000, nil, 14_000] => 13_000, [5_000] => 8_000, [70_000] => 30_000, [nil] => nil}.each do |seen_ns, expected_ns|
+      costs = [*seen_ns.map { |ns| cost("1x5", 10, handoff_ns: ns) }, cost("2x5", 10, handoff_ns: 20_000)]
+      assert_equal [expected_ns], [fit(*costs, **on).handoff_ns]
+    end
   end
 
   test "a request that is cheaper at several threads has switches that cost nothing" do

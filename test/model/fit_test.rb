@@ -125,6 +125,29 @@ class FitTest < TunerTest
     assert_in_delta 1.0, of[1]
   end
 
+  test "CPU without the GVL is what a request used beside its bursts, and unknown where native code computed, known to or not" do
+    of = lambda do |kind, cpu_ms|
+      traces = [trace("held", 2, kind, 8, cpu_ms:)] * 40
+      fitted(endpoints: [endpoint_observation(traces:, budget: {cpu_ns: (40 * cpu_ms * MS).round})]).costs.first.kernel_ns
+    end
+    assert_in_delta 0.04 * MS, of.call("io", 2.04), 1
+    assert_equal [nil, nil], [of.call("compute", 2.04), of.call("io", 7)]
+  end
+
+  # 100 requests/s in one process: 10 ms for each, of which somebody has the GVL for 4, and Puma computes for 1 beside them. With five
+  # threads that are away for as long as they have it, nobody wants it for 1 / (1 + 5 + 20 + 60 + 120 + 120) of the time.
+  test "where somebody nearly always wants the GVL, what nobody has it for is the time of its hand-overs" do
+    of = lambda do |text, waited_ms, cpu_ms = 500|
+      traces = [trace("held", 2, "io", 1, "gvl_wait", 3, "held", 2, "io", 1)] * 100
+      served = endpoint_observation(traces:, budget: {cpu_ns: 400 * MS, gvl_wait_ns: waited_ms * 100 * MS})
+      processes = [process_observation(cpu_ns: cpu_ms && cpu_ms * MS)]
+      fitted(endpoints: [served], processes:, topology: topology(text)).costs.first.handoff_ns
+    end
+    assert_in_delta (10 * 325 / 326.0 - 4 - 1) / 3 * MS, of["1x5", 42], 1
+    # Away for twice as long, they leave it alone for 3.7% of the time, though each is away for only 16% of its own.
+    assert_equal [nil] * 3, [of["1x5", 38], of["1x1", 6], of["1x5", 42, nil]]
+  end
+
   test "an endpoint that did not come at another setting is taken to cost there what it did here" do
     often, seldom = {"GET /" => 990, "POST /" => 10}.map { |name, count| endpoint_observation(name:, requests_count: count, budget: {cpu_ns: count * MS}) }
     apart = observation(endpoints: [often], topology: topology("1x1"))

@@ -81,16 +81,48 @@ class SimulatedSwitchesTest < TunerTest
     assert_in_epsilon 1_000 / 1.05, simulate(burst, "1x2", on: slow, affinity: true).throughput_per_s, 1e-4
   end
 
+  test "where no core is idle, a hand-over is work on the one that both threads share, and counts for a quota" do
+    burst = app(steps(1), connections_count: 2)
+    shared = machine(cores_count: 1, handoff_ns: 100 * US)
+    half = {quota_ns: 50 * MS, period_ns: 100 * MS}
+    idle = machine(handoff_ns: 100 * US)
+    {shared => [1.1, 1.0], shared.with(**half) => [2.2, 0.5], idle => [1.1, 1 / 1.1]}.each do |on, (each_ms, cores)|
+      outcome = simulate(burst, "1x2", on:)
+      assert_in_epsilon 1_000 / each_ms, outcome.throughput_per_s, 0.02, on.to_s
+      assert_in_epsilon cores, outcome.cores_used, 0.02, on.to_s
+    end
+  end
+
+  # Two workers on one core: what one computes, the other has to wait for.
+  test "a call that comes back at once is work on a core; a sleep as short is none" do
+    on = machine(cores_count: 1).with(wakeup_idle_ns: [45 * US])
+    {"file" => 1.0, "sleep" => 0.2 / 0.24}.each do |kind, cores|
+      work = app(steps(0.1, [kind, 0.04], 0.1), connections_count: 1)
+      assert_in_epsilon cores, simulate(work, "1x1", on:).cores_used, 0.01, kind
+    end
+    both = app(steps(0.1, ["file", 0.04], 0.1), connections_count: 8)
+    assert_in_epsilon 1_000 / 0.24, simulate(both, "2x1", on:).throughput_per_s, 0.01
+  end
+
+  # Each of two threads wants the GVL while the other computes, so that each read hands it over.
+  test "a call takes as much more CPU as was seen where its thread hands the GVL over, and none where nobody waits" do
+    reads = app(steps(1, ["file", 0.01], 1), connections_count: 2, release_cpu_ns: 30 * US)
+    on = machine(cores_count: 4).with(wakeup_idle_ns: [100 * US])
+    {"1x2" => 500 * 2.04 / 1_000, "1x1" => 1.0}.each do |text, cores|
+      assert_in_delta cores, simulate(reads, text, on:).cores_used, 0.002, text
+    end
+  end
+
   # A and B come at 0, and the acceptor hands out A first, which it does for nothing. On one core:
   #     A: 0-1, reads; the acceptor has the GVL, hands out B, and lets go: A has no core
   #     B:        1-2, reads until 2.01, and has the GVL again
-  #     A:                   at 2.4 the slice is over, and at 2.41 it has read, and waits for the GVL
-  #     B:               2.01-3.01, its answer
-  #     A:                         3.01-4.01, its answer
-  # With another core, A has read at 1.01, and waits for the GVL until B reads.
+  #     A:                   at 2.4 the slice is over; it reads until 2.42, as both compute, and waits for the GVL
+  #     B:               2.01-3.02, its answer
+  #     A:                         3.02-4.02, its answer
+  # With cores to spare, A has read at 1.01, and waits for the GVL until B reads.
   test "who lets go of the GVL for a moment loses the core to its successor, where no other is idle" do
     reads = app(steps(1, ["file", 0.01], 1), connections_count: 2)
-    {1 => [[3.01, 4.01], 0.71], 2 => [[3.0, 4.0], 0.01]}.each do |cores_count, (latencies_ms, file_ms)|
+    {1 => [[3.02, 4.02], 0.715], 3 => [[3.0, 4.0], 0.01]}.each do |cores_count, (latencies_ms, file_ms)|
       outcome = simulate_from_start(reads, "1x2", on: machine(cores_count:).with(wakeup_idle_ns: [100 * US]), requests_count: 2, queue_requests: false)
       assert_equal latencies_ms, outcome.latencies_ns.map { |ns| ns.fdiv(MS) }, cores_count.to_s
       assert_in_delta file_ms * MS, outcome.means[:file], 1, cores_count.to_s

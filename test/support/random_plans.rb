@@ -11,10 +11,17 @@ module RandomPlans
   RUBIES = %w[3.2.8 3.4.5 4.1.0].freeze
 
   def random_demand(random, locks_count)
-    waits = Array.new(random.rand(0..4)) { [WAITS.sample(random:), (random.rand < 0.1) ? 0 : 10**random.rand(-1.0..1.5)] }
+    waits = Array.new(random.rand(0..4)) { [WAITS.sample(random:), random_wait_ms(random)] }
     random.rand(0..3).times { waits = locked(waits, random.rand(locks_count), random) } if locks_count.positive?
     bursts_ms = Array.new(waits.size + 1) { (random.rand < 0.15) ? 0 : 10**random.rand(-1.5..1.7) }
     demand(bursts_ms, waits.map(&:last), wait_kinds: waits.map(&:first), gc_ms: random.rand * bursts_ms.sum)
+  end
+
+  # One in ten is none, or a system call that comes back at once, of up to 10 µs.
+  def random_wait_ms(random)
+    chance = random.rand
+    return 10**random.rand(-1.0..1.5) if chance >= 0.1
+    (chance < 0.03) ? 0 : chance.round(3) / 10
   end
 
   # Some of it with the lock; at times the recording begins too late, or ends too early.
@@ -61,6 +68,6 @@ module RandomPlans
       timeslice_ms: [nil, 10, 50].sample(random:), affinity: random.rand < 0.2, queue_requests: random.rand < 0.8)
     stations = (WAITS - ["compute"]).sample(random.rand(0..2), random:).map { |kind| Predict::Station.new(kind:, servers_count: random.rand(1..4)) }
     Predict::Plan.new(workload: random_workload(random), machine: random_machine(random), scenario: settings, seed:, requests_count: 60, stations:).to_h
-      .merge(cold_cpu_ns: random.rand(0..500_000))
+      .merge(cold_cpu_ns: random.rand(0..500_000), release_cpu_ns: random.rand(0..20_000))
   end
 end

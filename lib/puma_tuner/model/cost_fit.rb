@@ -2,10 +2,12 @@
 
 module PumaTuner
   module Model
-    # Fits how a request's cost follows the settings, from all of them that were recorded. Seven things change it:
+    # Fits how a request's cost follows the settings, from all of them that were recorded. Eight things change it:
     #
     # - **Switches.** A burst after another thread's begins on another core or in cold caches. How much CPU that is
     #   follows from recordings of one server at one thread and at several.
+    # - **Hand-overs.** Who lets go of the GVL while others wait computes more outside of it: it wakes one thread and
+    #   goes to sleep itself. How much that is follows from the same recordings, and how long nobody has the GVL, too.
     # - **The process.** A worker is forked from a process that has loaded the app, and
     #   has another heap than one that loaded it itself: a Rails app was seen to collect
     #   garbage for 0.5 ms of a request in two workers and for 3.4 ms in a single process.
@@ -61,6 +63,32 @@ module PumaTuner
       def cold_cpu_ns
         @cold_cpu_ns ||= [@machine.cold_cpu_ns.to_i,
           *@costs.map { |cost| explained_ns(cost, cost.colds_count, cost.colds_count) }].min.round
+      end
+
+      # Beyond the hand-over as it was calibrated, in which two threads do nothing else: an app's own work takes the
+      # kernel's out of the caches, and others of its threads wait for a core. It is as much again at most, which is a
+      # judgement: with few hand-overs in a request, what its threads were preempted hides it.
+      #
+      # @return [Integer] CPU that it takes, besides the hand-over, to let go of the GVL while others wait
+      def release_cpu_ns
+        full = @costs.select { |cost| full?(cost) }
+        seen_ns = kernel_slope_ns(full) || kernel_slope_ns(@costs) || 0
+        (seen_ns - @recorded_on.handoff_busy_ns).clamp(0, @recorded_on.handoff_busy_ns).round
+      end
+
+      # The calibrated one is of two threads that do nothing else. Caches that hold an app's work make it longer, and
+      # bursts that last so long that the other core falls asleep meanwhile: one process took 11 to 13 µs where 8.8 were
+      # calibrated (files_many of docs/measured/validation.md), and 31 with bursts of 0.1 ms (files_few). It is no
+      # shorter than was calibrated, and no longer than a core takes to wake up.
+      #
+      # @return [Integer, nil] nanoseconds from one thread's release of the GVL to the next one's first instruction
+      #   while a core is idle; nil where no recording tells it
+      def handoff_ns
+        seen_ns = @costs.reject { |cost| full?(cost) }.filter_map(&:handoff_ns)
+        return if seen_ns.empty?
+        least_ns = @recorded_on.handoff_ns
+        wakeup_ns = @recorded_on.wakeup_idle_ns.sort[@recorded_on.wakeup_idle_ns.size / 2]
+        (seen_ns.sum / seen_ns.size).clamp(least_ns, [least_ns, wakeup_ns].max).round
       end
 
       # It is the same with any number of threads, but for an app that collects much, whose heap is another one with
@@ -249,6 +277,13 @@ module PumaTuner
         [(warm_ns(many) - warm_ns(few)) / (many.switches_count - few.switches_count), 0].max
       end
 
+      # @return [Float, nil] nanoseconds of CPU without the GVL for each time that a thread went on after another
+      def kernel_slope_ns(costs)
+        few, many = costs.select(&:kernel_ns).minmax_by(&:switches_count)
+        return if few.nil? || many.switches_count - few.switches_count < 1
+        (many.kernel_ns - few.kernel_ns) / (many.switches_count - few.switches_count)
+      end
+
       # Neighbours that fall are taken together until none do (isotonic regression; Barlow et al., 1972).
       def rising(points)
         groups = points.zip
@@ -269,7 +304,8 @@ module PumaTuner
 
       def undisturbed(cost)
         slower = slower_ratio(cost.busy_cores)
-        cost.with(cpu_ns: cost.cpu_ns / slower, gc_ns: cost.gc_ns && cost.gc_ns / slower)
+        cost.with(cpu_ns: cost.cpu_ns / slower, gc_ns: cost.gc_ns && cost.gc_ns / slower,
+          kernel_ns: cost.kernel_ns && cost.kernel_ns / slower)
       end
 
       # @return [Float] how much more CPU time the same work takes beside so many busy cores

@@ -17,10 +17,10 @@ module PumaTuner
       # @param trace [Probe::Trace]
       # @param locks [Hash{Integer => Integer}] places in Workload#locks, by the
       #   id that the trace's markers have; other markers are dropped
-      # @param late_ns [Numeric] how much longer each wait took because its thread then had to wait for a core, unless
-      #   it was shorter, see LatenessFit
+      # @param lateness [LatenessFit::Lateness] how much longer waits took because their thread then had to wait for a
+      #   core
       # @return [Demand]
-      def self.demand(trace, late_ns: 0, locks: {}) = new(trace, late_ns, locks).demand
+      def self.demand(trace, lateness: LatenessFit::NONE, locks: {}) = new(trace, lateness, locks).demand
 
       # Shorter waits for the GVL are the way through the scheduler, with nobody
       # in it (see BLAME_WAIT_NS in gvl_clock.c).
@@ -34,9 +34,9 @@ module PumaTuner
       def self.releases_count(trace) = trace.steps.each_slice(2).count { |kind, _| Probe::Parts::WAITS.include?(kind) }
 
       # @param trace [Probe::Trace]
-      # @return [Array<Integer>] how long each wait took after which it needed a core again
-      def self.waits_ns(trace)
-        trace.steps.each_slice(2).filter_map { |kind, ns| [ns, 0].max if LATE_KINDS.include?(kind) }
+      # @return [Array<Array(String, Integer)>] of each wait after which it needed a core again, the kind and how long
+      def self.waits(trace)
+        trace.steps.each_slice(2).filter_map { |kind, ns| [kind, [ns, 0].max] if LATE_KINDS.include?(kind) }
       end
 
       # @param trace [Probe::Trace]
@@ -56,10 +56,10 @@ module PumaTuner
         end
       end
 
-      def initialize(trace, late_ns, locks)
+      def initialize(trace, lateness, locks)
         @trace = trace
         @locks = locks
-        @late_ns = late_ns.round
+        @lateness = lateness
         @held_ns = [0]
         @waits_ns = []
         @wait_kinds = []
@@ -104,7 +104,7 @@ module PumaTuner
       end
 
       def wait(kind, ns)
-        push(kind, LATE_KINDS.include?(kind) ? [ns - @late_ns, 0].max : ns)
+        push(kind, LATE_KINDS.include?(kind) ? @lateness.own_ns(kind, ns).round : ns)
         @trying = false
       end
 

@@ -159,9 +159,12 @@ module PumaTuner
     # switches_count: how often it went on after a wait for the GVL, so that another thread had run in between
     # colds_count: how often it went on after a wait in which nobody of its process computed
     # busy_cores: cores that the server kept busy meanwhile, on average; requests_per_s: that it served
+    # kernel_ns: CPU without the GVL, in system calls and on the way into a wait and out of it; nil where it is unknown
+    # handoff_ns: how long nobody had the GVL each time that a thread let go of it; nil where nobody wanted it at times
     Cost = Document.define(:topology, :cpu_ns, :gc_ns, :long_gc_ratio, :long_gcs_ns, :io_ns, :releases_count,
-      :switches_count, :busy_cores, :requests_per_s, :colds_count, nested: {topology: Topology},
-      added: {requests_per_s: nil, colds_count: 0.0}) do
+      :switches_count, :busy_cores, :requests_per_s, :colds_count, :kernel_ns, :handoff_ns,
+      nested: {topology: Topology},
+      added: {requests_per_s: nil, colds_count: 0.0, kernel_ns: nil, handoff_ns: nil}) do
       # @return [Boolean] whether its server was a cluster
       def cluster? = topology.workers_count > 1
     end
@@ -187,6 +190,10 @@ module PumaTuner
     #   idle, which the recorded bursts hold until `at` takes it out; nil: the machine's
     # switch_busy_cpu_ns: the same while all other cores were busy
     # cold_cpu_ns: CPU that a burst takes more after a wait in which nobody of its process computed, in the same way
+    # release_cpu_ns: CPU that a call which comes back at once takes more, besides the hand-over, because its thread
+    #   hands the GVL over; nil: none was seen
+    # handoff_ns: from one thread's release of the GVL to the next one's first instruction, with a core idle; nil: the
+    #   machine's
     # observed_topology, observed_throughput_per_s, observed_p50_ns, observed_p99_ns: what the recording itself saw,
     #   kept so that a forecast of the same settings can be held against it; nil where unknown
     # recorded: Array<Recorded>, the recording that all else was fitted to first, then its companions at other settings,
@@ -199,7 +206,8 @@ module PumaTuner
     Workload = Document.define(:endpoints, :overhead_cpu_ns, :tail_cpu_ns, :timeslice_ms, :arrivals, :memory,
       :observed_topology, :observed_throughput_per_s, :observed_p50_ns, :observed_p99_ns, :puma_version, :puma_features,
       :ruby_version, :locks, :background, :costs, :part_load, :switch_cpu_ns, :long_gcs_ns, :recorded, :unknown,
-      :queue_requests, :io_threads_count, :switch_busy_cpu_ns, :cold_cpu_ns,
+      :queue_requests, :io_threads_count, :switch_busy_cpu_ns, :cold_cpu_ns, :release_cpu_ns,
+      :handoff_ns,
       kind: :workload,
       nested: {
         endpoints: [EndpointDemand], arrivals: Arrivals, memory: MemoryDemand, observed_topology: Topology,
@@ -208,7 +216,7 @@ module PumaTuner
       },
       added: {puma_features: nil, locks: [], background: [], costs: [], part_load: nil, switch_cpu_ns: nil,
               long_gcs_ns: [], recorded: [], queue_requests: nil, io_threads_count: nil, switch_busy_cpu_ns: nil,
-              cold_cpu_ns: nil}) do
+              cold_cpu_ns: nil, release_cpu_ns: nil, handoff_ns: nil}) do
       # @param topology [Topology]
       # @param machine [Machine]
       # @param arrivals [Arrivals]
@@ -230,7 +238,7 @@ module PumaTuner
         change = fit.change(topology, endpoints).then { |one| one.with(cpu_ratio: one.cpu_ratio * part_load_ratio) }
         with(endpoints: endpoints.map { |endpoint| endpoint.changed(change) }, costs: [],
           switch_cpu_ns: fit.switch_cpu_ns, switch_busy_cpu_ns: fit.switch_busy_cpu_ns, cold_cpu_ns: fit.cold_cpu_ns,
-          long_gcs_ns: change.long_gcs_ns)
+          release_cpu_ns: fit.release_cpu_ns, handoff_ns: fit.handoff_ns, long_gcs_ns: change.long_gcs_ns)
       end
 
       # @return [Float] nanoseconds that a mean request needs the GVL for, overhead included

@@ -116,8 +116,8 @@ module PumaTuner
       end
 
       def endpoint_demand(endpoint, total_count)
-        late_ns = lateness_fit.of(@observation)
-        demands = endpoint.traces.map { |trace| DemandFit.demand(trace, late_ns:, locks: lock_fit.places) }.freeze
+        lateness = lateness_fit.of(@observation)
+        demands = endpoint.traces.map { |trace| DemandFit.demand(trace, lateness:, locks: lock_fit.places) }.freeze
         EndpointDemand.new(name: endpoint.name, weight_ratio: endpoint.requests_count.fdiv(total_count),
           requests_count: endpoint.requests_count, demands:,
           mean_held_ns: mean(demands, &:held_ns), mean_wait_ns: mean(demands, &:wait_ns),
@@ -212,19 +212,78 @@ module PumaTuner
         if weighted.all? { |_, one| one.budget.gc_ns }
           gc_ns = weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) }
         end
-        late_ns = lateness_fit.of(recording)
+        lateness = lateness_fit.of(recording)
         Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, gc_ns:,
           cpu_ns: weighted_mean(weighted) { |one| with_gvl_ns(one) },
-          io_ns: mean_of_traces(weighted) { |trace| slept_in_io_ns(trace, late_ns) },
+          io_ns: mean_of_traces(weighted) { |trace| slept_in_io_ns(trace, lateness) },
           releases_count: mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) },
           switches_count: mean_of_traces(weighted) { |trace| DemandFit.switches_count(trace) },
           colds_count: mean_of_traces(weighted) { |trace| DemandFit.colds_count(trace) },
+          kernel_ns: kernel_ns(weighted), handoff_ns: handoff_ns(recording, there.values),
           busy_cores: busy_cores(recording), requests_per_s: throughput_per_s(recording))
       end
 
+      # Of so much of the time nobody may want the GVL where the rest of it tells how long hand-overs take. A judgement.
+      UNWANTED_RATIO = 0.02
+
+      # Where somebody nearly always wants the GVL of a process, either somebody has it or it is being handed over.
+      #
+      # @param endpoints [Array<Probe::EndpointObservation>] of that recording, with its own mix of requests
+      # @return [Float, nil] nanoseconds for each time that a thread let go of it; nil where nobody wanted it more often
+      def handoff_ns(recording, endpoints)
+        threads_count = recording.topology&.threads_count.to_i
+        weighted = endpoints.map { |endpoint| [endpoint.requests_count, endpoint] }
+        had_ns = weighted_mean(weighted) { |one| had_gvl_ns(one) }
+        others_ns = beside_requests_ns(recording)
+        return if threads_count < 2 || had_ns.zero? || others_ns.nil? || throughput_per_s(recording).zero?
+        each_ns = recording.topology.workers_count * Units::NS_PER_S / throughput_per_s(recording).to_f
+        waited_ns = weighted_mean(weighted) { |one| one.budget.gvl_wait_ns.to_i.fdiv(one.requests_count) }
+        unwanted_ratio = unwanted_ratio([each_ns * threads_count - had_ns - waited_ns, 0].max / had_ns, threads_count)
+        return if unwanted_ratio > UNWANTED_RATIO
+        # Puma lets go of it once more after the response, to look at the connection.
+        releases_count = 1 + mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) }
+        [each_ns * (1 - unwanted_ratio) - had_ns - others_ns, 0].max / releases_count
+      end
+
+      # Threads that are away for a while and then line up for the GVL are machines and their repairman (Palm): nobody
+      # wants it for as much of the time as Erlang's loss formula says. Were they away independently of each other, it
+      # would be far less: 0.07% instead of 1.9% for five threads of files_few, which are away for 24% of their time.
+      #
+      # @param away_ratio [Float] time without the GVL and without a wait for it, over time with it
+      # @return [Float] of the time, that in which nobody wants the GVL
+      def unwanted_ratio(away_ratio, threads_count)
+        (1..threads_count).inject(1.0) { |lost, count| away_ratio * lost / (count + away_ratio * lost) }
+      end
+
+      # @return [Float] nanoseconds in which a mean request had the GVL, on a core or not
+      def had_gvl_ns(endpoint)
+        budget = endpoint.budget
+        with_gvl_ns(endpoint) + (budget.gc_ns.to_i + budget.preempted_ns.to_i).fdiv(endpoint.requests_count)
+      end
+
+      # @return [Float, nil] CPU of the serving processes besides requests, for each of these
+      def beside_requests_ns(recording)
+        processes = recording.processes.select { |process| SERVING_ROLES.include?(process.role) }
+        used_ns, counted_ns = total(processes.map(&:cpu_ns)), recording.requests_cpu_ns
+        [used_ns - counted_ns, 0].max.fdiv(recording.requests_count) if used_ns && counted_ns
+      end
+
+      # The kernel takes less than this for a call and a hand-over: 7 to 32 µs in made apps, which compute nothing
+      # without the GVL. A judgement.
+      KERNEL_MOST_NS = 50_000
+
+      # @return [Float, nil] nanoseconds of CPU without the GVL in a mean request; nil where native code computed, too,
+      #   which can't be told from it, whether it is known to compute or counted as IO
+      def kernel_ns(weighted)
+        return if weighted.any? { |_, one| one.traces.any? { |trace| trace.steps.include?("compute") } }
+        kernel_ns = weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) - with_gvl_ns(one) }
+        releases_count = mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) }
+        kernel_ns if kernel_ns <= KERNEL_MOST_NS * (1 + releases_count)
+      end
+
       # In time of the app's own: less what its thread then waited for a core.
-      def slept_in_io_ns(trace, late_ns)
-        trace.steps.each_slice(2).sum { |kind, ns| Demand.sleeps?(kind, ns) ? [ns - late_ns, 0].max : 0 }
+      def slept_in_io_ns(trace, lateness)
+        trace.steps.each_slice(2).sum { |kind, ns| lateness.slept_ns(kind, ns) }
       end
 
       def mean_of_traces(weighted, &)

@@ -93,7 +93,7 @@ module PumaTuner
       def ruby
         gvl_rule = code(:gvl_rule, Rules.gvl(@workload.ruby_version, measured: @machine.gvl_rule))
         timeslice_ms = @scenario.timeslice_ms || @workload.timeslice_ms
-        {gvl_rule:, tick_ns: @machine.tick_ns, handoff_ns: @machine.handoff_ns,
+        {gvl_rule:, tick_ns: @machine.tick_ns, handoff_ns: @workload.handoff_ns || @machine.handoff_ns,
          handoff_busy_ns: @machine.handoff_busy_ns,
          ticks_per_slice: Rules.ticks_per_slice(timeslice_ms, @workload.ruby_version)}
       end
@@ -115,7 +115,7 @@ module PumaTuner
         {switch_cpu_ns: (@workload.switch_cpu_ns || @machine.switch_idle_cpu_ns).round,
          switch_busy_cpu_ns: (@workload.switch_busy_cpu_ns || @machine.switch_busy_cpu_ns).round,
          cold_cpu_ns: (@workload.cold_cpu_ns || @machine.cold_cpu_ns).to_i,
-         affinity: @scenario.affinity ? 1 : 0}
+         release_cpu_ns: @workload.release_cpu_ns.to_i, affinity: @scenario.affinity ? 1 : 0}
       end
 
       # Returns the rate of each task when so many are busy.

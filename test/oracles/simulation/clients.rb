@@ -55,6 +55,9 @@ module SimulationTwin
       work
     end
 
+    # @return [Boolean] whether what it has a core for is over before long
+    def brief? = false
+
     # Called by the cores: one piece of the generator's work is done.
     def burst_ended
       what, connection = @doing

@@ -19,7 +19,7 @@ module SimulationTwin
 
     # @return [Boolean] whether a thread that just let go of its core has left the only idle one. Bound to one core, it has no other
     #   to wake up on.
-    def others_busy? = @settings.affinity == 1 || @tasks.size >= @settings.cores_count - 1
+    def others_busy? = @settings.affinity == 1 || @tasks.count { |task| !task.brief? } >= @settings.cores_count - 1
 
     # @return [Boolean] whether a core that a process left idle since then has gone to sleep by now. Where all are busy, the others
     #   keep it awake.

@@ -16,7 +16,7 @@ module SimulationTwin
     # It has let go of the GVL, which is being handed over.
     def add(thread)
       back, @threads = @threads.partition { @simulation.wakeups.chosen? }
-      back.each(&:go_on)
+      back.each(&:call)
       @threads << thread
       @slice_ends_ns = @simulation.now_ns + SLICE_NS
       @simulation.after(SLICE_NS, :core_free, self)
@@ -32,7 +32,7 @@ module SimulationTwin
     def core_free(_)
       left = !@gvl.owned? && @simulation.now_ns - @freed_ns >= shortest_sleep_ns
       return unless left || @simulation.now_ns >= @slice_ends_ns
-      @threads.shift.go_on until @threads.empty?
+      @threads.shift.call until @threads.empty?
     end
 
     private

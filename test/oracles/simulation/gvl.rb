@@ -18,6 +18,9 @@ module SimulationTwin
     # @return [Boolean] whether somebody has it, or it is being handed over
     def owned? = !@owner.nil?
 
+    # @return [Boolean] whether it is on its way from one thread to the next
+    def handing_over? = @handing_over
+
     # @return [Boolean] whether it has just been handed over to one who gets the core of whoever let go of it, as no other is idle
     def takes_core?
       fifo? && @handing_over && (@settings.affinity == 1 || @simulation.busy_workers_count >= @settings.cores_count)
@@ -27,8 +30,7 @@ module SimulationTwin
     def want(contender)
       contender.wanted_ns = @simulation.now_ns
       if hot? && @handing_over && @returning.equal?(contender)
-        @handing_over = false
-        @generation += 1
+        call_off
         @waiting.unshift(@owner)
         take(contender)
       elsif @owner.nil?
@@ -48,7 +50,16 @@ module SimulationTwin
       return if barging? && @handing_over # woken already
       @owner = @waiting.shift unless barging?
       @handing_over = true
-      @simulation.after(handoff_ns, :handed_over, self, @generation += 1)
+      hand_over
+    end
+
+    # @return [Boolean] whether what it has a core for is over before long
+    def brief? = true
+
+    # Called by the cores: the kernel has done its work, and its CPU time is the server's.
+    def burst_ended
+      @simulation.tally.server_cpu_ns += @settings.handoff_busy_ns
+      handed_over(@generation)
     end
 
     # Events.
@@ -91,9 +102,22 @@ module SimulationTwin
       contender.run
     end
 
-    def handoff_ns
-      delay_ns = @simulation.cores.others_busy? ? @settings.handoff_busy_ns : @settings.handoff_ns
-      (@owner || @waiting.first).rested? ? delay_ns + @simulation.wakeups.extra_ns : delay_ns
+    # Where no core is idle, it is work on the one that both threads share.
+    def hand_over
+      busy = @simulation.cores.others_busy?
+      delay_ns = busy ? @settings.handoff_busy_ns : @settings.handoff_ns
+      extra_ns = (@owner || @waiting.first).rested? ? @simulation.wakeups.extra_ns : 0
+      @generation += 1
+      return @simulation.cores.start(self, delay_ns) if busy && extra_ns.zero?
+      @simulation.after(delay_ns + extra_ns, :handed_over, self, @generation)
+    end
+
+    # Somebody takes the GVL back before its successor has begun.
+    def call_off
+      @handing_over = false
+      @generation += 1
+      return unless @simulation.cores.running?(self)
+      @simulation.tally.server_cpu_ns += @settings.handoff_busy_ns - @simulation.cores.stop(self)
     end
 
     def start_timer

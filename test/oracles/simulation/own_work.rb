@@ -17,6 +17,9 @@ module SimulationTwin
       @left_ns = left_ns
     end
 
+    # @return [Boolean] whether what it has a core for is over before long
+    def brief? = false
+
     # Called by the cores.
     def burst_ended
       @simulation.tally.server_cpu_ns += @left_ns

@@ -64,9 +64,13 @@ module SimulationTwin
       @connection.slices_count += 1 if @state == :burst
     end
 
+    # @return [Boolean] whether what it has a core for is over before long
+    def brief? = @state == :waiting
+
     # Called by the cores.
     def burst_ended
       return computed_without_gvl if @state == :computing
+      return called if @state == :waiting
       account(@left_ns)
       return tail_ended if @state == :tail
       @connection.gc_ns += @gc_ns
@@ -90,11 +94,8 @@ module SimulationTwin
       return_from_wait
     end
 
-    # It has a core again, which it had lost, and ends its call.
-    def go_on
-      @late = true
-      @simulation.after(wait_ns, :wait_ended, self)
-    end
+    # It has a core, maybe again, and makes its call there.
+    def call = @simulation.cores.start(self, @left_ns)
 
     def park_ended(number) = leave_park(number, timed_out: true)
 
@@ -198,12 +199,10 @@ module SimulationTwin
 
     def begin_waiting
       return @simulation.stations[piece.wait_kind].enter(self) if at_station?
-      return @worker.gvl.displaced.add(self) if loses_core?
-      @simulation.after(wait_ns, :wait_ended, self)
+      return @simulation.after(wait_ns, :wait_ended, self) if wait_ns >= @settings.wakeup_idle_ns.first
+      @left_ns = wait_ns + (@worker.gvl.handing_over? ? @settings.release_cpu_ns : 0)
+      @worker.gvl.takes_core? ? @worker.gvl.displaced.add(self) : call
     end
-
-    # Of a thread that has just let go of the GVL.
-    def loses_core? = wait_ns < @settings.wakeup_idle_ns.first && @worker.gvl.takes_core?
 
     # IO that comes back at once takes no server of its kind's station.
     def at_station? = wait_ns >= PumaTuner::Model::Demand::SLEPT_NS || !Tally::IO.include?(piece.wait_kind)
@@ -213,6 +212,11 @@ module SimulationTwin
       @simulation.tally.server_cpu_ns += piece.wait_ns
       @connection.on_core_ns += piece.wait_ns
       @state = :waiting
+      return_from_wait
+    end
+
+    def called
+      @simulation.tally.server_cpu_ns += @left_ns
       return_from_wait
     end
 

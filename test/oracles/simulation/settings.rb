@@ -14,7 +14,7 @@ module SimulationTwin
     MARKERS = Parts::MARKERS.values
 
     NAMES = %i[seed requests_count warm_up_count workers_count threads_min threads_max io_threads_max gvl_rule tick_ns ticks_per_slice handoff_ns handoff_busy_ns
-      switch_cpu_ns switch_busy_cpu_ns cold_cpu_ns meeting_permille affinity queue_requests after_response park_ns inline_max gate busy_delay_ns single_delay overload_delay_ns overload_factor acceptor_cpu_ns reactor_wakeup_cpu_ns
+      switch_cpu_ns switch_busy_cpu_ns cold_cpu_ns release_cpu_ns meeting_permille affinity queue_requests after_response park_ns inline_max gate busy_delay_ns single_delay overload_delay_ns overload_factor acceptor_cpu_ns reactor_wakeup_cpu_ns
       reactor_register_cpu_ns tail_cpu_ns cores_count quota_ns period_ns arrivals connections_count think_ns reuse_count gap_ns group_count
       send_cpu_ns receive_cpu_ns stations endpoints].freeze
 
