@@ -44,7 +44,7 @@ module PumaTuner
 
       # @param value [Data] any value with a kind
       # @param format [Symbol, String]
-      # @param options [Hash] the writer's own: `color: true` and `verbose: true` of text
+      # @param options [Hash] the writer's own: `color: true`, `verbose: true` and `width: 80` of text
       # @return [String]
       # @raise [UsageError] when there is no such format, or it cannot show such a value
       def render(value, format:, **options)

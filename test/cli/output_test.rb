@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "support/tradeoffs"
 require "support/tuning_fixture"
 require "stringio"
 require "tmpdir"
@@ -23,6 +24,20 @@ class OutputTest < TunerTest
   def value = TuningFixture.observation
 
   def write(**) = Output.write(value, out: @out, err: @err, path: place("o.json"), html: place("o.html"), **)
+
+  # @return [Integer] of the longest line in a window of so many columns
+  def widest(columns)
+    terminal = StringIO.new
+    terminal.define_singleton_method(:tty?) { true }
+    terminal.define_singleton_method(:winsize) { [24, columns] }
+    Output.write(Tradeoffs.study({"off" => [1_000, 100], "on" => [600, 130]}), out: terminal, err: @err)
+    Report::Paint.strip(terminal.string).lines(chomp: true).map(&:length).max
+  end
+
+  test "the text is no wider than the window, nor than can be read" do
+    assert_operator widest(80), :<=, 80
+    [120, 0].each { |columns| assert_includes 81..100, widest(columns) }
+  end
 
   test "the text is printed, and the files are named after it" do
     write

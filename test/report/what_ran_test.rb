@@ -37,6 +37,14 @@ class ReportWhatRanTest < TunerTest
     assert_empty ran({}, {}).silent
   end
 
+  test "variants whose names would look the same above their columns are named beside what they have" do
+    names = %w[1 2].map { |count| "the app's own settings, taken #{count} times a day on each host" }
+    verdict = ProofFixture.gems
+    cells = verdict.cells.zip(names).map { |cell, variant| cell.with(variant:) }
+    section = Report::Sections::Ran.new(Report::Contents.of(verdict.with(cells:, baseline: names.first))).section
+    assert_equal "2.7.2 (#{names.first}); 2.8.1 (#{names.last})", section.blocks.grep(Report::Blocks::Labelled).first&.rows&.fetch("gem.json")
+  end
+
   test "nothing is shown without factors and fingerprints" do
     cells = ProofFixture.gems.cells.map { |cell| cell.with(factors: {}, fingerprint: {}) }
     refute_predicate Report::Sections::Ran.new(Report::Contents.of(ProofFixture.gems(cells:))), :any?

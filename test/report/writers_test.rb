@@ -68,21 +68,55 @@ class ReportWritersTest < TunerTest
     assert_equal ["  n          took ms  by", "  a             2.00  x   today", "                      y   fast", "   measured     3.00", "    took: of which 1"], told.lines(chomp: true).drop(3)
   end
 
+  NAMES = %w[16 32].map { |mib| "YJIT on with #{mib} MiB after 200 calls" }.freeze
+
+  def named(names, figures_count:)
+    columns = [Column.new("name"), *(1..figures_count).map { |number| Column.new("figure #{number}", :figure) }]
+    rows = names.map { |name| Row.new([Cell.new(name, style: :better), *["0.984x (0.981–0.987)"] * figures_count], marks: ["recommended"], style: :primary, below: Row.new(["measured", *["0.9x"] * figures_count])) }
+    Table.new(columns, [*rows, Row.new(["", *["0.9x"] * figures_count])])
+  end
+
   test "names are cut before they are coloured, and only as far as rows can still be told apart" do
-    columns = [Column.new("name"), *(1..4).map { |number| Column.new("figure #{number}", :figure) }]
-    names = %w[16 32].map { |mib| "YJIT on with #{mib} MiB after 200 calls" }
-    rows = names.map { |name| Row.new([Cell.new(name, style: :better), *["0.984x (0.981–0.987)"] * 4], marks: ["recommended"], style: :primary, below: Row.new(["measured", *["0.9x"] * 4])) }
-    plain, coloured = [false, true].map { |color| text(page(Table.new(columns, rows)), color:) }
+    plain, coloured = [false, true].map { |color| text(page(named(NAMES, figures_count: 3)), color:) }
     assert_equal plain, Report::Paint.strip(coloured)
     assert_match(/\e\[32;1m[^\e]*…[^\e]*\e\[0m/, coloured)
     assert_equal 2, plain.lines.grep(/recommended/).map { |line| line[/\A  (.*?) +0\.984x/, 1] }.uniq.size
   end
 
+  test "names that get too little room beside their numbers stand above them, whole" do
+    plain, coloured = [false, true].map { |color| text(page(named(NAMES, figures_count: 4)), color:) }
+    assert_equal plain, Report::Paint.strip(coloured)
+    own_lines = plain.lines(chomp: true).drop(3).grep_v(/figure|0\.9/)
+    assert_equal ["  name", *NAMES.flat_map { |name| ["  #{name} (primary)", "   measured"] }], own_lines
+  end
+
+  test "a column's length makes no two names the same" do
+    names = %w[1 2].map { |number| "GET /a/very/long/#{number}/path/to/a/thing" }
+    printed = text(page(Table.new([Column.new("endpoint", length: 20), Column.new("n", :count)], names.map { |name| Row.new([name, 5]) })))
+    assert_equal 2, printed.lines.grep(/GET/).uniq.size
+    refute_includes printed, names.first
+  end
+
+  def study_of(names, **)
+    study = Tradeoffs.study(names.each_with_index.to_h { |name, index| [name, [25_123 - 900 * index, 1_100 + 20 * index]] }, **)
+    estimate = ->(value) { Stats::Estimate.new(value:, low: value * 0.99, high: value * 1.01, level_ratio: nil, samples_count: 8) }
+    study.with(points: study.points.map { |point| point.with(p99_ns: estimate.call(141e6), code_bytes: 45 * Units::MIB, code_ratio: 0.351) })
+  end
+
+  test "settings whose names differ in a word keep them whole in a window of 80 columns and of 100, and differ in the chart" do
+    names = PumaTuner::Tradeoff::Menu.variants(%w[yjit], ruby_version: "3.4.1", memory_mib: [32], call_thresholds: [200, 2_000], cross: true).map(&:name)
+    study = study_of(names, rounds_count: 10)
+    [80, 100].each do |width|
+      tables = PumaTuner::Report.render(study, format: :text, width:)[/^By variant\n(.*?)^  Middle/m, 1].lines(chomp: true)
+      assert_empty tables.select { |line| line.length > width }
+      names.each { |name| assert_equal 2, tables.grep(/\A  #{Regexp.escape(name)}(?: +[\d-]|\z)/).size, "#{name} in #{width} columns" }
+    end
+    assert_equal names.size, Report::Html::TradeoffChart.new(study).marks.map(&:name).uniq.size
+  end
+
   test "a study of settings fits a terminal, each setting by its name" do
     names = PumaTuner::Tradeoff::Menu.variants(%w[yjit], ruby_version: "3.4.1").map(&:name)
-    study = Tradeoffs.study(names.each_with_index.to_h { |name, index| [name, [25_123 - 900 * index, 1_100 + 20 * index]] })
-    estimate = ->(value) { Stats::Estimate.new(value:, low: value * 0.99, high: value * 1.01, level_ratio: nil, samples_count: 8) }
-    study = study.with(points: study.points.map { |point| point.with(p99_ns: estimate.call(141e6), code_bytes: 45 * Units::MIB, code_ratio: 0.351) })
+    study = study_of(names)
     printed = PumaTuner::Report.render(study, format: :text, color: true)
     refute_includes printed, "?["
     lines = Report::Paint.strip(printed).lines(chomp: true)

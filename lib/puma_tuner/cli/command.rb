@@ -115,7 +115,8 @@ module PumaTuner
       # @return [Hash] with which a report is rendered in that format; only texts can be told otherwise
       def rendering(format, output)
         return {} unless format == "text"
-        {color: output == Output::STANDARD_OUTPUT && Output.color?(out), verbose: @verbose}
+        style = (output == Output::STANDARD_OUTPUT) ? Output.style(out) : {}
+        {**style, verbose: @verbose}
       end
 
       # Announces long work.

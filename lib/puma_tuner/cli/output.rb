@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "io/console"
 
 module PumaTuner
   module CLI
@@ -25,7 +26,7 @@ module PumaTuner
         save(value, path, html) { |line| written << line }
       ensure
         to_file = path != STANDARD_OUTPUT
-        out.puts(to_file ? Report.render(value, format: :text, color: color?(out), verbose:) : Document.dump(value))
+        out.puts(to_file ? Report.render(value, format: :text, **style(out), verbose:) : Document.dump(value))
         written.each { |line| err.puts(line) }
       end
 
@@ -49,6 +50,17 @@ module PumaTuner
       def put(bytes, path, out:) = (path == STANDARD_OUTPUT) ? out.puts(bytes) : write_file(path, bytes)
 
       def name_of(value) = value.class::KIND.to_s.tr("_", " ")
+
+      # @return [Hash] with which a text is rendered for where it goes
+      def style(out) = {color: color?(out), width: width(out)}
+
+      # @return [Integer, nil] columns of a terminal's window, nil where nobody knows
+      def width(out)
+        columns = out.winsize.last if out.tty? && out.respond_to?(:winsize)
+        columns if columns&.positive?
+      rescue SystemCallError
+        nil
+      end
 
       def color?(out) = out.tty? && ENV["NO_COLOR"].to_s.empty?
 

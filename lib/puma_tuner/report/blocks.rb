@@ -77,7 +77,9 @@ module PumaTuner
 
       # A column. kind: of Words; meaning: in words; page: whether only a page has room for it
       # length: of its texts in a terminal; short: its name there; middle: whether only a page tells an estimate's range
-      Column = define(:name, kind: :text, meaning: nil, page: false, length: nil, short: nil, middle: false)
+      # whole: whether its texts, the rows' names, are not shortened, as variants' differ in single words
+      Column = define(:name, kind: :text, meaning: nil, page: false, length: nil, short: nil, middle: false,
+        whole: false)
 
       # A cell that is more than its value. kind: instead of its column's; note: what to say of it besides; title: the
       # same, where there is a pointer; style: a comparison's outcome, or :unsteady; number: by which it is sorted, when

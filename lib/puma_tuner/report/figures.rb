@@ -132,6 +132,17 @@ module PumaTuner
         "#{text[0, length - 1 - tail]}…#{text[-tail, tail]}"
       end
 
+      # Names that became the same could not be told apart.
+      #
+      # @param names [Array<String>]
+      # @param least [Integer] characters that there is room for
+      # @return [Integer] so many of those, or more, that the names, shortened to them, still differ
+      def length_apart(names, least)
+        names = names.uniq
+        longest = names.map(&:length).max || 0
+        (least...longest).find { |length| names.uniq { |name| shortened(name, length) }.size == names.size } || longest
+      end
+
       # More of them are counted only.
       FACTORS_LENGTH = 60
 

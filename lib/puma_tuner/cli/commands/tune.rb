@@ -76,7 +76,7 @@ module PumaTuner
       # was recorded is kept as that of `measure` is, so that `advise` and `predict` go on from it.
       def tell_early(kept, output, html, recording)
         return unless kept.last.is_a?(Tuning) && kept.one?(Tuning)
-        err.puts("", Report.render(kept.last, format: :text, color: Output.color?(err)), "")
+        err.puts("", Report.render(kept.last, format: :text, **Output.style(err)), "")
         Output.write_files(kept.last.observation, err:, path: recording)
         Output.write_files(kept.last, err:, path: output, html:)
       end

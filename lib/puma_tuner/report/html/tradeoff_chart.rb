@@ -122,10 +122,12 @@ module PumaTuner
           x_low, x_high = ends(point.memory_ratio, @x_scale)
           y_low, y_high = ends(point.cpu_ratio, @y_scale)
           Mark.new(x: @x_scale.place(point.memory), y: @y_scale.place(point.cpu), x_low:, x_high:, y_low:, y_high:,
-            name: Figures.shortened(row.name, NAME_LENGTH),
+            name: Figures.shortened(row.name, name_length),
             title: "#{row.name}: CPU #{row.cpu_ratio}, memory #{row.memory_ratio}",
             style: STYLES.include?(row.mark) ? row.mark : STYLES.last)
         end
+
+        def name_length = @name_length ||= Figures.length_apart(@told.map(&:name), NAME_LENGTH)
 
         # @return [Array<Label>] those that a mark's name can have, the best first
         def places(mark)

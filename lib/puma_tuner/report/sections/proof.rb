@@ -145,7 +145,7 @@ module PumaTuner
         def predictions
           rows = @contents.cells.flat_map { |cell| predicted_rows(cell) }
           return [] if rows.empty?
-          columns = [Column.new("variant"), Column.new("metric"), Column.new("measured", :figure),
+          columns = [Column.new("variant", whole: true), Column.new("metric"), Column.new("measured", :figure),
             Column.new("predicted", :figure), Column.new("error", :error)]
           [Aside.new([Table.new(columns, rows, caption: "Measured and predicted, variant by variant"),
             Note.new("Measured: middle and range of the rounds. Error: predicted over measured.")])]

@@ -6,7 +6,8 @@ module PumaTuner
       # What was declared of each variant, and what ran, as read from inside it: where they differ, and where they do
       # not.
       class Ran < Base
-        # Side by side no more variants than these; of more it is told who has what.
+        # Side by side no more variants than these; of more, and where their names would look the same above their
+        # columns, it is told who has what.
         COLUMNS_MAX = 4
 
         KEY_LENGTH = 30
@@ -55,9 +56,9 @@ module PumaTuner
         private
 
         def differences(title, rows)
-          return who_has_what(title, rows) if names.size > COLUMNS_MAX
           # So wide that all variants have room beside the keys.
           room = (ROW_LENGTH - KEY_LENGTH) / names.size - 2
+          return who_has_what(title, rows) if names.size > COLUMNS_MAX || Figures.length_apart(names, room) > room
           columns = [Column.new(title, length: KEY_LENGTH), *names.map { |name| Column.new(name, length: room) }]
           Table.new(columns, rows.map { |row| Row.new([row.key, *row.values]) }, style: "ran")
         end

@@ -66,7 +66,7 @@ module PumaTuner
 
         def variants
           baseline = @study.baseline.variant
-          columns = [Column.new("", length: 44), Column.new("CPU/request", :duration_with_unit),
+          columns = [Column.new("", whole: true), Column.new("CPU/request", :duration_with_unit),
             Column.new("over #{baseline}", :figure, length: 29, short: "CPU over #{baseline}"),
             Column.new("memory (PSS)", :mebibytes), Column.new("over it", :figure, short: "memory over it"),
             Column.new("p99", :duration_with_unit), Column.new("code", :figure)]

@@ -7,13 +7,20 @@ module PumaTuner
       # screen.
       class Text < Writer
         WIDTH = 100
+
+        # In a narrower window the terminal breaks lines.
+        LEAST_WIDTH = 80
+
         INDENT = "  "
 
         # Of labels that stand before their texts.
         LABEL_WIDTHS = (5..32)
 
         # Less of a name would tell nothing.
-        LEAST_NAME_LENGTH = 8
+        LEAST_NAME_LENGTH = 16
+
+        # A name as short as this stands beside its numbers even where the line gets longer than it should.
+        SHORT_NAME_LENGTH = 8
 
         MARKS = Hash.new(:cyan).merge("recommended" => :green).freeze
         ARTICLES = {advice: :green, remark: :yellow}.freeze
@@ -23,7 +30,9 @@ module PumaTuner
 
         # @param color [Boolean] whether to use a terminal's colours
         # @param verbose [Boolean] whether everything is shown
-        def initialize(color: false, verbose: false)
+        # @param width [Integer, nil] of the window, nil where nobody knows; lines get no longer than WIDTH all the same
+        def initialize(color: false, verbose: false, width: nil)
+          @width = (width || WIDTH).clamp(LEAST_WIDTH, WIDTH)
           @paint = Paint.new(color)
           @verbose = verbose
           @medium = verbose ? :text : :brief
@@ -58,7 +67,7 @@ module PumaTuner
           [*heading_lines(section.title), *lines].join("\n") if lines.any?
         end
 
-        def heading_lines(text) = Figures.wrap(Figures.printable(text), WIDTH).map { |line| @paint.call(line, :bold) }
+        def heading_lines(text) = Figures.wrap(Figures.printable(text), @width).map { |line| @paint.call(line, :bold) }
 
         def repeat(command)
           labelled(Blocks::Labelled.new({"repeat" => command})).join("\n") if command && @verbose
@@ -152,12 +161,21 @@ module PumaTuner
           columns = block.columns.values_at(*picked)
           told = rows.map { |row| told(row, picked, columns) }
           headings = columns.each_with_index.map { |column, place| heading(column, place) }
-          fit_names(told, headings)
-          layout = Columns.new([*headings, "<"], width: WIDTH, paint: @paint)
-          told.each { |row| row.lines.each { |line| layout << line.map { |text| painted(text) } } }
+          above = fit_names(told, headings, columns.first)
           hidden = rows_left_out(block, @medium)
           @left_out = true if hidden && !@verbose
-          [*with_notes(layout.lines, told), *(faint(hidden) if hidden)]
+          [*laid_out(told, headings, above), *(faint(hidden) if hidden)]
+        end
+
+        # @param above [Boolean] whether names stand above their numbers
+        def laid_out(told, headings, above)
+          name, *others = headings
+          layout = Columns.new([above ? "" : name, *others, "<"], width: @width, paint: @paint)
+          told.each do |row|
+            row.lines.each { |own, *rest| layout << [(own unless above), *rest].map { |text| painted(text) } }
+          end
+          title = @paint.call("#{INDENT}#{name}", :dim) if above && !name.empty?
+          [*title, *with_notes(layout.lines, told, above)]
         end
 
         # lines: [[Styled of a cell, …], …], marks last; notes: to stand below them
@@ -172,7 +190,9 @@ module PumaTuner
         def told(row, picked, columns)
           cells = row.cells.values_at(*picked)
           texts = cells.zip(columns).each_with_index.map do |(cell, column), place|
-            cell_lines(cell, column, bold: place.zero? && row.marks.any?)
+            # Names are shortened together, so that they still differ.
+            next cell_lines(cell, column.with(length: nil), bold: row.marks.any?) if place.zero?
+            cell_lines(cell, column)
           end
           texts.first[0] = texts.first[0].with(text: "#{texts.first[0].text} (primary)") if row.style == :primary
           texts << row.marks.map { |mark| Styled.new(text: mark, styles: [MARKS[mark]]) }
@@ -205,35 +225,39 @@ module PumaTuner
           (place.positive? && Words::LEFT.include?(column.kind)) ? "<#{name}" : name
         end
 
-        # Names take what the numbers beside them leave when these stand close.
-        def fit_names(told, headings)
+        # Names take what the numbers beside them leave when these stand close, and no two of them become the same.
+        #
+        # @return [Boolean] whether that is too little: then they stand above their numbers
+        def fit_names(told, headings, column)
           lines = told.flat_map(&:lines)
-          taken = [*headings, ""].each_with_index.drop(1).sum do |heading, place|
+          names = lines.filter_map { |line| line[0]&.text }
+          left = @width - INDENT.length - taken(lines, headings)
+          most = column.length || @width
+          room = column.whole ? most : [left, most].min.clamp(LEAST_NAME_LENGTH..)
+          length = Figures.length_apart(names, room)
+          above = length > [left, SHORT_NAME_LENGTH].max
+          length = Figures.length_apart(names, [@width - INDENT.length, most].min) if above
+          lines.each { |line| line[0] &&= line[0].with(text: Figures.shortened(line[0].text, length)) }
+          above
+        end
+
+        # @return [Integer] what the numbers take, with a space before each
+        def taken(lines, headings)
+          [*headings, ""].each_with_index.drop(1).sum do |heading, place|
             length = [heading.delete_prefix("<").length, *lines.map { |line| line[place]&.text.to_s.length }].max
             length.positive? ? length + 1 : 0
           end
-          room = room(lines.filter_map { |line| line[0]&.text }.uniq, WIDTH - INDENT.length - taken)
-          lines.each { |line| line[0] &&= line[0].with(text: Figures.shortened(line[0].text, room)) }
-        end
-
-        # Rows whose names became the same could not be told apart: then a line may be longer than it should.
-        #
-        # @param names [Array<String>] each once
-        # @return [Integer]
-        def room(names, left)
-          least = [left, LEAST_NAME_LENGTH].max
-          longest = names.map(&:length).max || 0
-          told_apart = (least...longest).find do |length|
-            names.uniq { |name| Figures.shortened(name, length) }.size == names.size
-          end
-          told_apart || [least, longest].max
         end
 
         # What is to be said of a row besides stands below it.
-        def with_notes(lines, told)
+        def with_notes(lines, told, above)
           heading, *rest = lines
           below = told.flat_map do |row|
-            [*rest.shift(row.lines.size), *row.notes.map { |text| @paint.call(text, :dim) }]
+            numbers = rest.shift(row.lines.size)
+            own = row.lines.zip(numbers).flat_map do |(name, *), line|
+              [*("#{INDENT}#{painted(name)}" if above && !name&.text.to_s.empty?), line]
+            end
+            [*own, *row.notes.map { |text| @paint.call(text, :dim) }]
           end
           [heading, *below]
         end
@@ -242,7 +266,7 @@ module PumaTuner
         def wrapped(text, label: "", indent: INDENT.length)
           return wrapped("#{label}: #{text}") if label.length >= indent - INDENT.length && !label.empty?
           head = label.empty? ? "" : "#{INDENT}#{label}"
-          Figures.wrap(Figures.printable(text), WIDTH - indent).each_with_index.map do |line, index|
+          Figures.wrap(Figures.printable(text), @width - indent).each_with_index.map do |line, index|
             "#{index.zero? ? @paint.call(head.ljust(indent), :dim) : " " * indent}#{line}"
           end
         end
