@@ -57,26 +57,10 @@ class TestRunTest < TunerTest
     assert_match(/broken_test.rb#as it is loaded at .*broken_test.rb:3\n.*NameError: undefined local variable or method 'a_word_of_nobody'/, told)
   end
 
-  # @return [String] a test that writes down when it begins and when it ends
-  def noting(rest_s)
-    write = ->(letter) { "File.write(\"#{@folder}/log\", \"#{letter}\", mode: \"a\")" }
-    "test(\"notes\") { #{write.call("a")} && sleep(#{rest_s}); assert #{write.call("z")} }"
-  end
-
   test "files are run beside each other, but for timed ones, which come last and alone" do
-    note = noting(0.3)
+    note = "test(\"notes\") { File.write(\"#{@folder}/log\", \"a\", mode: \"a\") && sleep(0.3); assert File.write(\"#{@folder}/log\", \"z\", mode: \"a\") }"
     run_files({one: "timed!\n  #{note}", two: note, three: "timed!\n  #{note}", four: note})
     assert_equal "aazzazaz", File.read("#{@folder}/log")
-  end
-
-  test "files without servers, which wait for nothing, are run beside fewer others" do
-    most_counts = ["", "kind :integration\n  "].map do |kind|
-      FileUtils.rm_f("#{@folder}/log")
-      run_files(%i[one two three four].to_h { |name| [name, "#{kind}#{noting(0.5)}"] }, "processes_count: 4")
-      count = 0
-      File.read("#{@folder}/log").chars.map { |char| count += (char == "a") ? 1 : -1 }.max
-    end
-    assert_equal [3, 4], most_counts
   end
 
   test "a test of servers that failed is run again, alone: where it passes it is named with what it said, where not it fails" do

@@ -35,6 +35,8 @@ class SimulatedThreads
 
     def interrupt = @left_ns = @threads.cores.stop(self)
 
+    def brief? = false
+
     def burst_ended
       wait_ns = @waits_ns[@rounds_count]
       @rounds_count += 1

@@ -5,16 +5,13 @@ require "support/last_lines"
 require "support/test_file"
 require "support/test_process"
 
-# Runs files of tests, each in a process of its own, twice as many beside each other as there are cores,
-# as most of them wait for servers half of their time, and fewer of those without; those that are timed come last, one at a time.
+# Runs files of tests, each in a process of its own, half again as many beside each other as there are cores,
+# as most of them wait for servers half of their time; those that are timed come last, one at a time.
 # All that they tell is one report. A test of servers or programs that failed is run once more when nothing else runs: where it
 # passes then, other work may have disturbed it, and the report names it with what it said at first. One without them may not fail.
 class TestRun
   # A run with more failures than that is told as it is: no chance makes so many.
   AGAIN_MAX_COUNT = 8
-
-  # A file without servers computes all the time, and its tests have no second try: it is run beside fewer others.
-  COMPUTING_RATIO = 0.75
 
   # What processes have to end in, when a run is interrupted.
   END_S = 15
@@ -24,7 +21,7 @@ class TestRun
   # @param files [Array<TestFile>]
   # @param arguments [Array<String>] for Minitest, such as --name
   # @param for_processes [Hash] see TestProcess
-  def initialize(files, arguments: [], processes_count: Etc.nprocessors * 2, **for_processes)
+  def initialize(files, arguments: [], processes_count: (Etc.nprocessors * 1.5).ceil, **for_processes)
     options = Minitest.process_args(arguments.dup)
     @files = files
     @seed = options.fetch(:seed).to_s
@@ -59,14 +56,10 @@ class TestRun
   def work_off(files, processes_count)
     waiting = files.dup
     until waiting.empty? && @running.empty?
-      while waiting.any? && @running.size < most_count(waiting.first, processes_count)
-        @running << TestProcess.new(waiting.shift, @arguments, **@for_processes)
-      end
+      @running << TestProcess.new(waiting.shift, @arguments, **@for_processes) while @running.size < processes_count && waiting.any?
       listen
     end
   end
-
-  def most_count(file, processes_count) = (file.kind == "unit") ? (processes_count * COMPUTING_RATIO).ceil : processes_count
 
   def listen
     IO.select(@running.map(&:pipe), nil, nil, 0.1)
