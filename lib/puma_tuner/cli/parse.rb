@@ -121,9 +121,7 @@ module PumaTuner
 
       # @return [String] a path; of `--output=~/a.json` no shell writes the user's home in its place
       def path(option, text)
-        text.start_with?("~") ? File.expand_path(text) : text
-      rescue ArgumentError => error # "~name", of a user who is not there
-        raise UsageError, "#{option} #{text}: #{error.message}; give another path"
+        text.start_with?("~") ? Host::UserPath.expand("#{option} #{text}", text) : text
       end
 
       # @param text [String] "1x3,2x5"

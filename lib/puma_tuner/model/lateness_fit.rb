@@ -57,7 +57,7 @@ module PumaTuner
       # @param recordings [Array<Probe::Observation>] of one app; the first has the mix of requests
       def initialize(recordings)
         @recordings = recordings
-        @lateness = {}.compare_by_identity
+        @lateness, @waits = {}.compare_by_identity, {}.compare_by_identity
         @weights = recordings.first.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] }
       end
 
@@ -138,7 +138,7 @@ module PumaTuner
 
       # @return [Array<Wait>] waits that may be late, shortest first
       def waits(recording)
-        recording.endpoints.flat_map { |endpoint|
+        @waits[recording] ||= recording.endpoints.flat_map { |endpoint|
           count = endpoint.requests_count.fdiv(endpoint.traces.size)
           endpoint.traces.flat_map do |trace|
             DemandFit.waits(trace).map { |kind, ns| Wait.new(kind:, ns:, count:) }

@@ -213,13 +213,13 @@ module PumaTuner
           gc_ns = weighted_mean(weighted) { |one| one.budget.gc_ns.fdiv(one.requests_count) }
         end
         lateness = lateness_fit.of(recording)
-        Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, gc_ns:,
-          cpu_ns: weighted_mean(weighted) { |one| with_gvl_ns(one) },
+        cpu_ns = weighted_mean(weighted) { |one| with_gvl_ns(one) }
+        releases_count = mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) }
+        Cost.new(topology: recording.topology, long_gc_ratio:, long_gcs_ns:, gc_ns:, cpu_ns:, releases_count:,
           io_ns: mean_of_traces(weighted) { |trace| slept_in_io_ns(trace, lateness) },
-          releases_count: mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) },
           switches_count: mean_of_traces(weighted) { |trace| DemandFit.switches_count(trace) },
           colds_count: mean_of_traces(weighted) { |trace| DemandFit.colds_count(trace) },
-          kernel_ns: kernel_ns(weighted), handoff_ns: handoff_ns(recording, there.values),
+          kernel_ns: kernel_ns(weighted, cpu_ns, releases_count), handoff_ns: handoff_ns(recording, there.values),
           busy_cores: busy_cores(recording), requests_per_s: throughput_per_s(recording))
       end
 
@@ -233,10 +233,11 @@ module PumaTuner
       # @return [Float, nil] nanoseconds for each time that a thread let go of it; nil where nobody wanted it more often
       def handoff_ns(recording, endpoints)
         threads_count = recording.topology&.threads_count.to_i
+        return if threads_count < 2
         weighted = endpoints.map { |endpoint| [endpoint.requests_count, endpoint] }
         had_ns = weighted_mean(weighted) { |one| had_gvl_ns(one) }
         others_ns = beside_requests_ns(recording)
-        return if threads_count < 2 || had_ns.zero? || others_ns.nil? || throughput_per_s(recording).zero?
+        return if had_ns.zero? || others_ns.nil? || throughput_per_s(recording).zero?
         each_ns = recording.topology.workers_count * Units::NS_PER_S / throughput_per_s(recording).to_f
         waited_ns = weighted_mean(weighted) { |one| one.budget.gvl_wait_ns.to_i.fdiv(one.requests_count) }
         unwanted_ratio = unwanted_ratio([each_ns * threads_count - had_ns - waited_ns, 0].max / had_ns, threads_count)
@@ -248,7 +249,7 @@ module PumaTuner
 
       # Threads that are away for a while and then line up for the GVL are machines and their repairman (Palm): nobody
       # wants it for as much of the time as Erlang's loss formula says. Were they away independently of each other, it
-      # would be far less: 0.07% instead of 1.9% for five threads of files_few, which are away for 24% of their time.
+      # would be far less: 0.1% instead of 2.6% for five threads of files_few, which are away for 25% of their time.
       #
       # @param away_ratio [Float] time without the GVL and without a wait for it, over time with it
       # @return [Float] of the time, that in which nobody wants the GVL
@@ -275,10 +276,9 @@ module PumaTuner
 
       # @return [Float, nil] nanoseconds of CPU without the GVL in a mean request; nil where native code computed, too,
       #   which can't be told from it, whether it is known to compute or counted as IO
-      def kernel_ns(weighted)
+      def kernel_ns(weighted, with_gvl_ns, releases_count)
         return if weighted.any? { |_, one| one.traces.any? { |trace| trace.steps.include?("compute") } }
-        kernel_ns = weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) - with_gvl_ns(one) }
-        releases_count = mean_of_traces(weighted) { |trace| DemandFit.releases_count(trace) }
+        kernel_ns = weighted_mean(weighted) { |one| one.budget.cpu_ns.fdiv(one.requests_count) } - with_gvl_ns
         kernel_ns if kernel_ns <= KERNEL_MOST_NS * (1 + releases_count)
       end
 

@@ -101,7 +101,7 @@ module PumaTuner
 
       def copy(path)
         app = "#{File.expand_path(@app)}/"
-        from = File.expand_path(path, app)
+        from = Host::UserPath.expand("--copy #{path}", path, app)
         unless File.file?(from) && from.start_with?(app)
           raise UsageError, "--copy #{path}: there is no such file in #{@app}"
         end
@@ -112,8 +112,6 @@ module PumaTuner
         to = File.join(directory, within)
         FileUtils.mkdir_p(File.dirname(to))
         FileUtils.cp(from, to, preserve: true)
-      rescue ArgumentError => error # "~name", of a user who is not there
-        raise UsageError, "--copy #{path}: #{error.message}; give another path"
       end
 
       def lacks?(path)

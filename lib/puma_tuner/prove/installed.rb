@@ -16,12 +16,10 @@ module PumaTuner
         # @raise [UsageError]
         def ruby(name)
           candidates = name.include?("/") ? [name, File.join(name, "bin/ruby")] : rubies(name)
-          found = candidates.map { |path| File.expand_path(path) }
+          found = candidates.map { |path| Host::UserPath.expand("ruby=#{name}", path) }
             .find { |path| File.file?(path) && File.executable?(path) }
           found or raise UsageError, "ruby=#{name}: there is no such Ruby; " \
             "looked for #{candidates.join(", ")}. Give the path of one."
-        rescue ArgumentError => error # "~name", of a user who is not there
-          raise UsageError, "ruby=#{name}: #{error.message}; give another path"
         end
 
         # The loader only warns when it is not there, and the server runs without it.
@@ -31,13 +29,12 @@ module PumaTuner
         # @raise [UsageError]
         def library(name)
           folders = LIBRARIES unless name.include?("/")
-          candidates = folders ? folders.flat_map { |one| Dir[File.join(one, name)] } : [File.expand_path(name)]
+          candidates = folders&.flat_map { |one| Dir[File.join(one, name)] } ||
+            [Host::UserPath.expand("preload=#{name}", name)]
           candidates.find { |path| File.file?(path) } or
             raise UsageError, "preload=#{name}: there is no such library. " \
               "On Debian: sudo apt-get install libjemalloc2 (libjemalloc.so.2), " \
               "libtcmalloc-minimal4, libmimalloc2.0; or give a path."
-        rescue ArgumentError => error # "~name", of a user who is not there
-          raise UsageError, "preload=#{name}: #{error.message}; give another path"
         end
 
         private

@@ -175,11 +175,9 @@ module PumaTuner
       end
 
       def existing!(key, path, directory)
-        full = [directory, Dir.pwd].map { |folder| File.expand_path(path, folder) }
+        full = [directory, Dir.pwd].map { |folder| Host::UserPath.expand("#{key}=#{path}", path, folder) }
           .find { |file| File.file?(file) && File.readable?(file) }
         full or raise UsageError, "#{key}=#{path}: there is no such file in #{directory} that can be read"
-      rescue ArgumentError => error # "~name", of a user who is not there
-        raise UsageError, "#{key}=#{path}: #{error.message}; give another path"
       end
     end
   end
