@@ -50,6 +50,32 @@ class FuzzTest < TunerTest
     assert_equal [:exception], kinds(trial { raise PumaTuner::InvariantError, "this can not be so" })
   end
 
+  test "an exception that was caught is told apart from a check: counted, with its place, and no finding" do
+    fitting = ->(&shown) { trial { PumaTuner::Document.fitting("it", &shown) } }
+    checked = fitting.call { raise KeyError, "there is no such part" }
+    assert_equal [40, [], []], [checked.refused_count, checked.caught, checked.findings]
+    {NoMethodError => -> { nil.size }, ZeroDivisionError => -> { 1 / 0 }, FloatDomainError => -> { Float::NAN.round }, ArgumentError => -> { [1, nil].max }}.each do |error, shown|
+      outcome = fitting.call(&shown)
+      assert_equal [40, 40, []], [outcome.refused_count, outcome.caught_count, outcome.findings], error
+      assert_equal 1, outcome.caught.size
+      assert_match(/planted: caught, 40x: #{error} in puma_tuner\/document\.rb:\d+: \w.*INPUT=planted:0/, outcome.caught.first.to_s)
+    end
+  end
+
+  test "a reason of our own is no exception's, also where one was behind it" do
+    outcome = trial do
+      Integer("x")
+    rescue ArgumentError
+      raise PumaTuner::UsageError, "that is no number"
+    end
+    assert_equal [40, []], [outcome.refused_count, outcome.caught]
+  end
+
+  test "the texts of packed logs are changed, too" do
+    reader = READERS.find { |one| one.name == "access log, packed" }
+    assert_operator Fuzz::Trial.new(reader, seed: 2).run(60).read_count, :>, 6
+  end
+
   test "the end of the process is found, and the inputs after it are read, too" do
     outcome = trial { |bytes| Process.kill(:KILL, Process.pid) && sleep if bytes.bytesize < 20 }
     assert_equal [:crash], kinds(outcome)
@@ -102,6 +128,15 @@ class FuzzTest < TunerTest
     assert_operator json, :>, 25
   end
 
+  test "what rake was given as no number is told with its variable, and a number counts unless an option has another" do
+    parse = ->(variables, *words) { with_environment({"SEED" => nil, "COUNT" => nil, **variables}) { FuzzRun::Options.parse(words) } }
+    {"SEED" => "x", "COUNT" => "many"}.each do |name, text|
+      assert_match(/#{name}=#{text}, where a whole number is needed/, assert_raises(OptionParser::InvalidArgument) { parse.call({name => text}) }.message)
+    end
+    assert_raises(OptionParser::InvalidArgument) { parse.call({"COUNT" => "0"}) }
+    assert_equal [7, 40], parse.call({"SEED" => "7", "COUNT" => "30"}, "--count", "40").then { |options| [options.seed, options.count] }
+  end
+
   test "every reader has its share of the inputs, and together they are as many as was asked for, or a few more" do
     shares = Fuzz::Readers.shares(10_000, READERS)
     assert_equal READERS.size, shares.size
@@ -109,9 +144,9 @@ class FuzzTest < TunerTest
     assert_includes 10_000..10_000 + READERS.size, shares.values.sum
   end
 
-  def outcome(*findings) = Fuzz::Outcome.new(reader: "planted", inputs_count: 1_234_567, read_count: 4, refused_count: 5, findings:, seconds: 90.0)
+  def outcome(*findings, caught: []) = Fuzz::Outcome.new(reader: "planted", inputs_count: 1_234_567, read_count: 4, refused_count: 5, findings:, caught:, seconds: 90.0)
 
-  def page(*) = FuzzRun::Page.new(machine: PumaTuner::Probe::MachineFacts.read, results: [outcome(*)], options: FuzzRun::Options.parse([]))
+  def page(*, **) = FuzzRun::Page.new(machine: PumaTuner::Probe::MachineFacts.read, results: [outcome(*, **)], options: FuzzRun::Options.parse([]))
 
   test "the page tells what was found, and the run fails then" do
     assert_equal [:met], page.outcomes
@@ -120,6 +155,15 @@ class FuzzTest < TunerTest
     found = page(Fuzz::Finding.new(reader: "planted", kind: :hang, index: 7, detail: "longer than 10 s", count: 2))
     assert_equal [:missed], found.outcomes
     assert_match(/Found: planted: hang, 2x: longer than 10 s \(INPUT=planted:7/, found.to_s)
+  end
+
+  test "exceptions that were caught have a column and the number of their places, and the run is fine" do
+    caught = [3, 1].map { |count| Fuzz::Finding.new(reader: "planted", kind: :caught, index: 7, detail: "TypeError in it.rb:#{count}: x", count:) }
+    told = page(caught:)
+    assert_equal [:met], told.outcomes
+    assert_match(/No crash.*\n\n4 of the refusals were by an exception that was caught, in 2 places\. .*names it and quotes the exception/, told.to_s)
+    assert_match(/refused with a reason \| of them by an exception that was caught \| findings/, told.to_s)
+    assert_match(/planted \| 1,234,567 \| +4 \| +5 \| +4 \| +0 \|/, told.to_s)
   end
 
   test "the section is written behind the soak's page, and each leaves the other's" do
@@ -136,5 +180,13 @@ class FuzzTest < TunerTest
     assert FuzzRun::Options.parse(%w[--write]).whole?
     assert_equal 1_000_000, FuzzRun::Options.parse([]).count
     assert_raises(PumaTuner::UsageError) { FuzzRun.run(FuzzRun::Options.parse(%w[--reader nobody])) }
+  end
+
+  test "an input is shown by its reader and its number, and whoever asks for another is told what to write" do
+    show = ->(input) { FuzzRun.show(FuzzRun::Options.parse(["--input", input])) }
+    mistake = ->(input) { assert_raises(PumaTuner::UsageError, input) { show.call(input) }.message }
+    assert_output(/\A".*"\n(read|refused)\n/) { show.call("path of a request:7") }
+    %w[ledger ledger: ledger:x :7].each { |input| assert_match(/\A#{input}: write READER:NUMBER, .*ledger:7\z/, mistake.call(input)) }
+    assert_match(/\Athere is no reader "nobody"; choose from .*, "ledger", /, mistake.call("nobody:7"))
   end
 end

@@ -7,49 +7,121 @@ require "tmpdir"
 module Soak
   # What came of it.
   #
-  # phases: how often each thing happened; growth_bytes: {:probe, :none => of each worker that lived through a quiet phase, [RSS without its
-  #   ledger at its beginning, at its end]}; counts: {:probe, :none => Counts}; recorded_count: by the probe; killed_count: workers that were
-  #   killed, each with up to THREADS requests under way
-  # quiet_requests_count: that a worker with the probe served while its memory was compared, on average
-  Result = Data.define(:minutes, :seed, :events, :growth_bytes, :counts, :recorded_count, :killed_count, :own_growth_bytes,
-    :ledger_bytes, :lines, :quiet_requests_count) do
+  # events: how often each thing happened; growth: of the workers in the quiet half, a Growth; counts: {:probe, :none => Counts};
+  #   recorded_count: by the probe; killed_count: workers with it that were killed, each with up to THREADS requests under way
+  Result = Data.define(:minutes, :seed, :events, :growth, :counts, :recorded_count, :killed_count, :ledger_bytes, :lines) do
+    # How many connections a fault breaks is chance, in each server by itself: hence half as many again. A request whose
+    # connection broke may have been counted by the app, and one that was answered has been.
+    #
     # @return [Array<String>] promises that were broken, and what shows nothing
     def broken
       slack = killed_count * Pair::THREADS
-      broken_most = 2 * counts[:none].broken + slack + 2 * Pair::CLIENTS
+      broken_most = 1.5 * counts[:none].broken + 2 * Pair::CLIENTS
+      wrong_most = 2 * counts[:none].wrong + Pair::CLIENTS
+      unanswered_count = counts[:probe].app - counts[:probe].answered
       [
         *without_a_soak,
         ("#{counts[:probe].broken} connections broke with the probe, #{counts[:none].broken} without" if counts[:probe].broken > broken_most),
-        ("a worker grew by #{(own_growth_bytes / 1024.0).round} KiB more with the probe, at most 1024 are promised" if own_growth_bytes > Pair::GROWTH_BYTES_MAX),
+        ("#{counts[:probe].wrong} responses were not the app's with the probe, #{counts[:none].wrong} without" if counts[:probe].wrong > wrong_most),
+        too_grown,
         ("#{recorded_count} requests were recorded, the app counted #{counts[:probe].app} (#{slack} may differ, as workers were killed)" if (recorded_count - counts[:probe].app).abs > slack),
-        ("the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}" if (counts[:probe].app - counts[:probe].answered).abs > slack + counts[:probe].broken),
+        ("the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}" unless unanswered_count.between?(0, counts[:probe].broken)),
         *lines.map { |line| "a server said: #{line}" }
       ].compact
     end
 
-    # @return [Integer, nil] bytes that a worker has to lose at each request for its memory to grow by more than is promised; nil where it
-    #   served none
-    def seen_bytes_least = (Pair::GROWTH_BYTES_MAX.ceildiv(quiet_requests_count) if quiet_requests_count.positive?)
-
     private
 
-    # One worker in ten minutes, as each round has a quiet phase.
-    #
-    # @return [Array<String>] what did not happen, so that nothing is shown of it
+    def too_grown
+      own_bytes, most_bytes = growth.own_bytes.round(2), growth.most_bytes.round(2)
+      if own_bytes > most_bytes
+        "a worker grew by #{own_bytes} bytes more at each request with the probe, at most #{most_bytes} are promised"
+      end
+    end
+
+    # An hour has to show a loss of the least that can be allocated.
+    def blurred? = minutes >= MINUTES && growth.seen_bytes > Pair::ALLOCATION_BYTES
+
+    # @return [Array<String, nil>] what did not happen, so that nothing is shown of it
     def without_a_soak
-      least_count = [(minutes / 10).floor, 1].max
-      few_workers = growth_bytes.select { |_, pairs| pairs.size < least_count }
+      least_count = (minutes / 6).floor # ten in an hour
+      served = growth.samples.to_h { |name, _| [name, growth.rises(name, :requests_count).count(&:positive?)] }
+      few_workers = served.select { |_, count| count < Pair::WORKERS }
       few_requests = counts.select { |_, one| one.answered < ANSWERED_LEAST_PER_MINUTE * minutes }
-      few_workers.map { |name, pairs|
-        "#{pairs.size} workers of the server #{NAMES[name]} lived through a quiet phase, which shows nothing of their memory"
+      few_events = Pair::EVENTS.select { |event| events.fetch(event, 0) < least_count }
+      few_workers.map { |name, count|
+        "#{count} workers of the server #{NAMES[name]} lived through the quiet phase and served, of #{Pair::WORKERS}: that shows nothing"
       } + few_requests.map { |name, one|
         "#{one.answered} requests had their response from the server #{NAMES[name]}, which is no soak"
-      }
+      } + few_events.map { |event|
+        "#{event} happened #{events.fetch(event, 0)} times, which shows nothing of it"
+      } + [
+        ("memory grew too irregularly: a loss of less than #{growth.seen_bytes} bytes at each request could be missed" if blurred?)
+      ]
     end
   end
 
-  # app: by a byte that it appends to a file for each request; answered, broken: by the clients
-  Counts = Struct.new(:app, :answered, :broken)
+  # What a worker has done until an instant, and what it takes.
+  #
+  # rss_bytes: without its ledger; cpu_ns: without that of processes that it forked
+  Sample = Data.define(:requests_count, :rss_bytes, :cpu_ns)
+
+  # How workers grew in the second half of the quiet phase, when their warm-up was over.
+  #
+  # samples: {:probe, :none => of each worker that lived through it, Pair::STEPS_COUNT + 1 of them}
+  Growth = Data.define(:samples) do
+    # @param name [Symbol] :probe or :none
+    # @param member [Symbol] of a sample
+    # @return [Array<Integer>] by how much it rose, of each worker
+    def rises(name, member) = samples[name].map { |one| one.last.public_send(member) - one.first.public_send(member) }
+
+    # Heaps grow in steps. So a worker's slope is the median of those between any two of its samples (Theil and Sen): that of a steady loss
+    # is the loss, and a single step hardly moves it.
+    #
+    # @param name [Symbol] :probe or :none
+    # @return [Array<Float>] bytes of RSS at a request, of each worker
+    def slopes(name) = samples[name].map { |one| Bench.median(one.combination(2).filter_map { |pair| slope(*pair) }).to_f }
+
+    # @return [Float] bytes that a worker with the probe grew by at a request more than one without
+    def own_bytes = Bench.median(slopes(:probe)).to_f - Bench.median(slopes(:none)).to_f
+
+    # @return [Numeric] what is promised of own_bytes
+    def most_bytes = [Pair::LOSS_BYTES_MAX, Pair::GROWTH_BYTES_MAX.fdiv([*rises(:probe, :requests_count), 1].max)].max
+
+    # The standard error, by how the growth in quarters of the time differs: a step counts in full here, and so does what is left of a
+    # warm-up, so it is rather too large.
+    #
+    # @return [Float] of own_bytes
+    def error_bytes = Math.sqrt(samples.each_value.sum { |workers| squared_error(workers.flat_map { |one| quarters(one) }) })
+
+    # By Student's t, with the fewest degrees of freedom that Welch's test may have.
+    #
+    # @return [Integer] bytes whose loss at each request would have broken the promise with 95% certainty
+    def seen_bytes = (most_bytes + PumaTuner::Stats::StudentT.quantile(0.95, 4 * Pair::WORKERS - 1) * error_bytes).ceil
+
+    private
+
+    # @return [Float, nil] bytes at a request; nil: there was none between
+    def slope(before, after)
+      requests_count = after.requests_count - before.requests_count
+      (after.rss_bytes - before.rss_bytes).fdiv(requests_count) if requests_count.positive?
+    end
+
+    def quarters(samples) = samples.each_slice(Pair::STEPS_COUNT / 4).map(&:first).each_cons(2).filter_map { |pair| slope(*pair) }
+
+    # @return [Float] that of the mean
+    def squared_error(numbers)
+      return 0.0 if numbers.size < 2
+      mean = numbers.sum / numbers.size
+      numbers.sum { |number| (number - mean)**2 } / (numbers.size - 1) / numbers.size
+    end
+  end
+
+  # app: by a byte that it appends to a file for each request; answered, broken: by the clients; wrong: of those that were
+  #   answered, with another status or text than the app gives
+  Counts = Struct.new(:app, :answered, :broken, :wrong) do
+    def initialize(app, answered, broken, wrong = 0) = super
+  end
 
   NAMES = {probe: "with the probe", none: "without it"}.freeze
 
@@ -81,15 +153,24 @@ module Soak
     WORKERS = 2
     CLIENTS = 6
 
-    # Quiet phases, in which workers live and their memory is compared, and rough ones, in turn. Of a quiet phase, the first part is a warm-up.
-    QUIET_RATIO = 0.55
-    WARM_UP_RATIO = 0.4
+    # In one part of the time nothing happens to the workers, and their memory is compared in its second half, when they are warm; in the
+    # rest they are killed, restarted and flooded.
+    QUIET_RATIO = 0.5
 
     # In a short soak, too, each kind of request has come many times before a worker's memory is compared.
     WARM_UP_MIN_S = 30
-    ROUND_S = 600
 
-    # More than a worker without the probe, in a quiet phase.
+    # Between the samples of a worker's memory.
+    STEPS_COUNT = 40
+
+    # The least that malloc gives; an object of Ruby takes 40.
+    ALLOCATION_BYTES = 32
+
+    # At a request, more than a worker without the probe: half way between no loss and that of one allocation, so that noise is as far from
+    # hiding the one as from feigning the other.
+    LOSS_BYTES_MAX = ALLOCATION_BYTES / 2
+
+    # However few requests there were: by less than this, a heap grows by chance.
     GROWTH_BYTES_MAX = 1 << 20
 
     # With Ruby 3.4 a fork sometimes hangs, without the probe, too: in `after_fork_ruby`, at a lock that another thread had. Its worker would end half a minute late.
@@ -99,7 +180,7 @@ module Soak
 
     RACKUP = <<~'RUBY'
       require "timeout"
-      counted = File.open("served", File::WRONLY | File::APPEND | File::CREAT)
+      counted = File.open("served-#{Process.pid}", File::WRONLY | File::APPEND | File::CREAT)
       app = lambda { |env|
         case env["PATH_INFO"]
         when "/fork" then Process.wait(fork { exit!(0) })
@@ -127,9 +208,7 @@ module Soak
       @minutes, @seed, @say, @rest_s = minutes, seed, say, rest_s
       @random = Random.new(seed)
       @events = Hash.new(0)
-      @growth = {probe: [], none: []}
       @killed_count = 0
-      @quiet_counts = []
     end
 
     # @return [Result]
@@ -138,8 +217,8 @@ module Soak
         serve(folder, measure: true) do |probe|
           serve(folder, measure: false) do |none|
             @servers = {probe:, none:}
-            end_s = PumaTuner::Clock.now_s + @minutes * 60
-            round while PumaTuner::Clock.now_s < end_s - 5
+            quiet(@minutes * 60 * QUIET_RATIO)
+            rough(@minutes * 60 * (1 - QUIET_RATIO))
             @servers.each_value(&:stop_load)
             return result
           end
@@ -167,23 +246,16 @@ module Soak
       end
     end
 
-    def round
-      seconds = [@minutes * 60, ROUND_S].min
-      quiet(seconds * QUIET_RATIO)
-      rough(seconds * (1 - QUIET_RATIO))
-    end
-
     def quiet(seconds)
       @say.call("a quiet phase of #{seconds.round} s")
-      sleep([seconds * WARM_UP_RATIO, WARM_UP_MIN_S].max)
-      before = @servers.transform_values(&:memory)
-      answered_count = @servers[:probe].counts.answered
-      sleep(seconds * (1 - WARM_UP_RATIO))
-      @quiet_counts << (@servers[:probe].counts.answered - answered_count) / WORKERS
-      @servers.each do |name, server|
-        after = server.memory
-        before[name].each { |pid, bytes| @growth[name] << [bytes, after[pid]] if after[pid] }
+      half_s = seconds / 2.0
+      sleep([half_s, WARM_UP_MIN_S].max)
+      samples = @servers.transform_values { |server| server.server.serving_pids.to_h { |pid| [pid, []] } }
+      (STEPS_COUNT + 1).times do |number|
+        sleep(half_s / STEPS_COUNT) if number.positive?
+        samples.each { |name, workers| workers.each { |pid, all| all << @servers[name].sample(pid) } }
       end
+      @growth = Growth.new(samples: samples.transform_values { |workers| workers.values.select(&:all?) })
     end
 
     EVENTS = %i[kill_worker end_worker phased_restart restart_in_place burst slow_client reader_killed].freeze
@@ -205,9 +277,10 @@ module Soak
       sleep 8 # until all workers are there again
     end
 
+    # Where a server has no worker at the moment, none is killed.
     def kill_worker
-      @killed_count += 1
-      @servers.each_value { |server| server.signal_worker(:KILL) }
+      killed = @servers.transform_values { |server| server.signal_worker(:KILL) }
+      @killed_count += 1 if killed[:probe]
     end
 
     def end_worker = @servers.each_value { |server| server.signal_worker(:TERM) }
@@ -231,14 +304,10 @@ module Soak
 
     def result
       sleep 1 # the client has its response before the server has recorded it
-      growth = @growth.transform_values { |pairs| pairs.map { |before, after| after - before } }
-      Result.new(minutes: @minutes, seed: @seed, events: @events, growth_bytes: @growth, counts: @servers.transform_values(&:counts), recorded_count: @servers[:probe].recorded_count,
-        killed_count: @killed_count, own_growth_bytes: middle(growth[:probe]) - middle(growth[:none]),
-        ledger_bytes: @servers[:probe].ledger_bytes, lines: @servers[:probe].complaints,
-        quiet_requests_count: @quiet_counts.sum / [@quiet_counts.size, 1].max)
+      counts, recorded_count = @servers.transform_values(&:counts), @servers[:probe].recorded_count
+      Result.new(minutes: @minutes, seed: @seed, events: @events, growth: @growth, counts:, recorded_count:, killed_count: @killed_count,
+        ledger_bytes: @servers[:probe].ledger_bytes, lines: @servers[:probe].complaints)
     end
-
-    def middle(numbers) = numbers.empty? ? 0 : numbers.sort[numbers.size / 2]
   end
 
   # One of the two, with its clients.
@@ -275,8 +344,14 @@ module Soak
     # By RSS: while a fork of a request lives, half of a worker's PSS is the child's. Without the ledger: it has its size from the beginning,
     # and its pages come to a worker's RSS as requests fill it for the first time (8.6 MiB in 20 s here), later the fewer there are.
     #
-    # @return [Hash{Integer => Integer}] each worker's bytes
-    def memory = server.serving_pids.to_h { |pid| [pid, resident(pid, own: true)] }.compact
+    # @param pid [Integer] of a worker
+    # @return [Sample, nil] nil: it has ended, or has no app yet
+    def sample(pid)
+      rss_bytes, cpu_ns = resident(pid, own: true), PumaTuner::Probe::Processes.cpu_ns(pid)
+      Sample.new(requests_count: File.size(File.join(@folder, "served-#{pid}")), rss_bytes:, cpu_ns:) if rss_bytes && cpu_ns
+    rescue Errno::ENOENT # another one has ended, and this one boots
+      nil
+    end
 
     # @return [Integer] bytes of the largest ledger that a worker has in its RSS
     def ledger_bytes = server.serving_pids.filter_map { |pid| resident(pid, own: false) }.max.to_i
@@ -305,6 +380,7 @@ module Soak
       end
     end
 
+    # @return [Integer, nil] nil: there was none
     def signal_worker(name)
       pid = server.serving_pids.first or return
       Process.kill(name, pid)
@@ -319,14 +395,15 @@ module Soak
         TCPSocket.open("127.0.0.1", port) do |socket|
           socket.timeout = LIMIT_S
           "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".each_char { |char| socket.write(char) && sleep(0.02) }
-          socket.read.start_with?("HTTP/1.1 200") ? answered : broken
+          told = socket.read
+          told.start_with?("HTTP/1.1 200") ? answered(right: told.end_with?("\r\n\r\nfine")) : broken
         end
       rescue SystemCallError, IOError
         broken
       end
     end
 
-    def counts = @counts.dup.tap { |counts| counts.app = File.size(File.join(@folder, "served")) }
+    def counts = @counts.dup.tap { |counts| counts.app = Dir[File.join(@folder, "served-*")].sum { |path| File.size(path) } }
 
     def recorded_count
       PumaTuner::Probe::Ledger.sum(PumaTuner::Probe::Ledgers.of_run(server.directory).read.values).values.select { |entry| entry.kind == :request }.sum { |entry| entry.counts.first }
@@ -337,9 +414,10 @@ module Soak
 
     private
 
-    # @return [Integer, nil] bytes; nil: it has ended
+    # @return [Integer, nil] bytes; nil: it has ended, whether Puma has seen that or not
     def resident(pid, own:)
       mappings = File.read("/proc/#{pid}/smaps").split(/^(?=\h+-\h+ )/)
+      return if mappings.empty?
       ledgers, others = mappings.partition { |mapping| mapping.lines.first.match?(/\.ledger\b/) }
       (own ? others : ledgers).sum { |mapping| mapping[/^Rss: +(\d+)/, 1].to_i << 10 }
     rescue SystemCallError
@@ -356,8 +434,8 @@ module Soak
         break if @stopped
         http ||= Net::HTTP.start("127.0.0.1", port, open_timeout: LIMIT_S, read_timeout: LIMIT_S)
         http.max_retries = 0
-        http.get(path)
-        answered
+        told = http.get(path)
+        answered(right: right?(path, told.code, told.body))
         break if once
         sleep(@rest_s) if @rest_s.positive?
       rescue SystemCallError, IOError, Net::HTTPBadResponse, Net::ReadTimeout, Net::OpenTimeout
@@ -370,7 +448,21 @@ module Soak
       http&.finish if http&.started?
     end
 
-    def answered = @lock.synchronize { @counts.answered += 1 }
+    # What the app gives, see Pair::RACKUP; Puma tells of what it raises in words of its own.
+    def right?(path, status, text)
+      return status == "500" if path == "/raise"
+      status == "200" && text == ((path == "/stream") ? STREAMED : "fine")
+    end
+
+    STREAMED = Array.new(3) { |number| "data: #{number}\n\n" }.join.freeze
+    private_constant :STREAMED
+
+    def answered(right: true)
+      @lock.synchronize do
+        @counts.answered += 1
+        @counts.wrong += 1 unless right
+      end
+    end
 
     def broken = @lock.synchronize { @counts.broken += 1 }
   end

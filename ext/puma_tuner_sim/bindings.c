@@ -44,7 +44,7 @@ static const int64_t *numbers_of(VALUE options, const char *name, int64_t per_it
 static void read_numbers(VALUE options, struct plan *plan)
 {
 #define READ(name) plan->name = NUM2LL(fetch(options, #name))
-    READ(seed); READ(requests_count); READ(warm_up_count);
+    READ(seed); READ(requests_count); READ(warm_up_count); READ(steps_max);
     READ(workers_count); READ(threads_min); READ(threads_max); READ(io_threads_max);
     READ(gvl_rule); READ(tick_ns); READ(ticks_per_slice); READ(handoff_ns); READ(handoff_busy_ns);
     READ(switch_cpu_ns); READ(switch_busy_cpu_ns); READ(cold_cpu_ns); READ(release_cpu_ns);
@@ -194,6 +194,10 @@ static VALUE run_and_tell(VALUE data)
         call->stop = false;
     } while (true);
     if (!call->done) rb_raise(rb_eNoMemError, "no memory for a simulation");
+    if (!tally_full(call->sim) && !call->sim->deadlocked) {
+        rb_raise(rb_path2class("PumaTuner::UsageError"), "nothing can be predicted: a simulation takes more than %ld steps. Leave out threads that hardly rest: "
+            "--what-if \"without thread NAME\"", (long)call->plan->steps_max);
+    }
     results->hash = result_hash(call->sim);
     return Qnil;
 }

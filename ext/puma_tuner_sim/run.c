@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looked at this often for a wish to stop. */
+/* Looked at this often for a wish to stop, and whether there were too many. */
 #define STOP_CHECK_EVENTS 65536u
 
 void thread_run(struct sim *sim, struct thread *thread)
@@ -225,7 +225,8 @@ bool sim_run(struct sim *sim, const struct plan *plan, const bool *stop)
     background_begin(sim);
     while (!tally_full(sim) && !sim->failed && !sim->deadlocked) {
         step(sim);
-        if (sim->events_count % STOP_CHECK_EVENTS == 0 && __atomic_load_n(stop, __ATOMIC_RELAXED)) break;
+        if (sim->events_count % STOP_CHECK_EVENTS) continue;
+        if (sim->events_count >= (uint64_t)plan->steps_max || __atomic_load_n(stop, __ATOMIC_RELAXED)) break;
     }
     return !sim->failed;
 }

@@ -57,7 +57,7 @@ struct background { int64_t burst_ns, gap_ns; };
 struct endpoint { double upper_ratio; int64_t first_pick, picks_count, io_bound, gc_debt_ns; };
 
 struct plan {
-    int64_t seed, requests_count, warm_up_count;
+    int64_t seed, requests_count, warm_up_count, steps_max; /* after about so many steps it ends, whatever came of it */
     int64_t workers_count, threads_min, threads_max, io_threads_max;
     int64_t gvl_rule, tick_ns, ticks_per_slice, handoff_ns, handoff_busy_ns, switch_cpu_ns, switch_busy_cpu_ns, cold_cpu_ns;
     int64_t release_cpu_ns;
@@ -214,7 +214,7 @@ struct sim {
     bool failed;                                /* no memory */
 };
 
-/* Ends well with true, in a deadlock, too; false: no memory. Results are in sim->tally, to be freed by sim_free either way. */
+/* Ends well with true, in a deadlock and after too many steps, too; false: no memory. Results are in sim->tally, to be freed by sim_free either way. */
 bool sim_run(struct sim *sim, const struct plan *plan, const bool *stop);
 void sim_free(struct sim *sim);
 

@@ -364,7 +364,7 @@ class LedgersTest < TunerTest
     end
   end
 
-  test "where there is no place in memory, TMPDIR is one, and /tmp where anybody could put another folder in that" do
+  test "where there is no place in memory, TMPDIR is one, and /tmp where that is none or anybody could put another folder in it" do
     folder = File.realpath(Dir.mktmpdir)
     before, ENV["TMPDIR"] = ENV["TMPDIR"], folder
     assert_equal [Ledgers::IN_MEMORY, folder], Ledgers.places
@@ -372,8 +372,10 @@ class LedgersTest < TunerTest
     assert_equal [Ledgers::IN_MEMORY, "/tmp"], Ledgers.places
     File.chmod(0o1777, folder)
     assert_includes Ledgers.places, folder
-    ENV["TMPDIR"] = "#{folder}/none"
-    assert_includes Ledgers.places, "/tmp"
+    ["#{folder}/none", "~nobody-of-that-name/tmp"].each do |nowhere|
+      ENV["TMPDIR"] = nowhere
+      assert_includes Ledgers.places, "/tmp"
+    end
   ensure
     ENV["TMPDIR"] = before
     FileUtils.rm_rf(folder)
@@ -386,6 +388,16 @@ class LedgersTest < TunerTest
     File.write(File.join(@ledgers.directory, "99999999-1.json"), "{\"pid\": 1")
     @ledgers.fold_ended(0)
     assert_equal ["ended.json"], @ledgers.paths.map { |path| File.basename(path) }
+  end
+
+  test "where the sum of those that have ended is none, a new one is made, and nothing but ledgers is removed" do
+    [[1], 7, {"folded" => 7}, {"folded" => [7, "", "fold.lock", "a\0"]}].each do |told|
+      File.write(File.join(@ledgers.directory, "ended.json"), JSON.generate(told))
+      record(1)
+      @ledgers.fold_ended(0)
+      assert_equal %w[ended.json fold.lock], Dir.children(@ledgers.directory).sort, told.inspect
+      assert_equal({"GET /" => 1}, counts(account), told.inspect)
+    end
   end
 
   test "numbers that another version added up in another order are not taken for ours" do

@@ -72,6 +72,17 @@ class ProcessesTest < TunerTest
     File.write("/proc/self/comm", name)
   end
 
+  test "a process whose name looks like what the kernel tells behind it is there under its own identity" do
+    name, identity = File.read("/proc/self/comm").chomp, Processes.identity(Process.pid)
+    File.write("/proc/self/comm", "a) Z 1\n(b")
+    assert Processes.alive?(Process.pid)
+    assert_equal identity, Processes.identity(Process.pid)
+    assert_equal Process.ppid.to_s, Processes.stat(Process.pid)[1]
+    assert_empty Processes.stat(Process.pid, proc: "/nowhere")
+  ensure
+    File.write("/proc/self/comm", name)
+  end
+
   test "any bytes are UTF-8 as text, and stay what they were" do
     bytes = "caf\u00E9\xFF".b.freeze
     assert_equal ["caf\u00E9\uFFFD", Encoding::BINARY], [Processes.text(bytes), bytes.encoding]

@@ -43,11 +43,19 @@ class LanesCommandTest < TunerTest
     in_folder do |folder|
       File.write(File.join(folder, "broken.json"), "{")
       File.write(File.join(folder, "other.json"), PumaTuner::Document.dump(workload))
+      odd = JSON.parse(PumaTuner::Document.dump(lane_comparison))
+      first = odd.fetch("recordings").first
+      File.write(File.join(folder, "no_time.json"), JSON.generate(odd.merge("recordings" => [first.merge("recorded_at" => "yesterday")])))
+      first.dig("processes", 0, "lanes", 0, "steps")[1] = 2e11
+      File.write(File.join(folder, "minutes.json"), JSON.generate(odd))
       {
         ["without.json"] => /without\.json has no lanes; record them with `puma_tuner measure --lanes`/,
         ["none.json"] => /none\.json has no lanes/,
         ["five.json", "--beside", "without.json"] => /without\.json has no lanes/,
         ["five.json", "--format", "gecko"] => /unknown format "gecko"; choose one of text, html, markdown, json, firefox, perfetto/,
+        ["no_time.json", "--format", "firefox"] => /no_time\.json is not a document .*: what it holds does not fit together/,
+        ["five.json", "--beside", "minutes.json", "--format", "firefox"] =>
+          /five\.json or minutes\.json is not a document .*: a thread's steps last for 200 s/,
         ["five.json", "--output", "nowhere/x.html"] => /cannot write nowhere/,
         ["missing.json"] => /cannot read missing\.json/, ["broken.json"] => /it is not JSON/,
         ["other.json"] => /its kind is "workload", where observation or lanes is needed/, [] => /recording/i

@@ -296,6 +296,13 @@ class PredictCommandTest < TunerTest
     assert_mistake(/cannot read nowhere\.json/, puma_tuner("predict", "nowhere.json", folder: @folder))
   end
 
+  test "a recording that somebody has changed is refused by its name, also where its simulation finds out" do
+    record(observation.with(server: server_facts(100).with(ruby_version: "x y")))
+    %w[predict advise].each do |verb|
+      assert_mistake(/observation\.json is not a document .* does not fit together \(.*Malformed version number string x y/, predict(verb:))
+    end
+  end
+
   test "some requests that don't add up are remarked on" do
     record(observation(endpoints: [endpoint_observation.with(unaccounted_count: 4)]))
     assert_includes sweep_of.limits, Unknown.of(:budget, :unaccounted, ratio: 0.1)

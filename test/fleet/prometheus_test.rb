@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "zlib"
 require_relative "fake_prometheus"
 
 class FleetPrometheusTest < TunerTest
@@ -48,6 +49,55 @@ class FleetPrometheusTest < TunerTest
   ensure
     thread&.join(1)
     server&.close
+  end
+
+  # Answers one request with this part of a body again and again, until who asked has gone.
+  #
+  # @yieldparam url [String]
+  def answering_without_end(part, rest_s: 0)
+    server = TCPServer.new("127.0.0.1", 0)
+    serving = Thread.new do
+      client = server.accept
+      client.readpartial(100_000)
+      client.write("HTTP/1.1 200 OK\r\n\r\n")
+      loop { client.write(part) && sleep(rest_s) }
+    rescue SystemCallError
+      nil
+    ensure
+      client&.close
+    end
+    yield "http://127.0.0.1:#{server.addr[1]}"
+  ensure
+    serving&.kill&.join
+    server&.close
+  end
+
+  test "a response that comes byte by byte, and has no end, is given up after ten time limits" do
+    tries do
+      answering_without_end(" ", rest_s: 0.02) do |url|
+        assert_match(/accepts connections, but sent no whole response within 3\.0 s\. Shorten --window/, unanswered(timeout_s: 0.3, url:))
+      end
+    end
+  end
+
+  test "a response that is too large is refused while it comes, packed or not" do
+    refused = ->(url) { assert_raises(Unanswered) { Prometheus.new(url, timeout_s: 5, most_bytes: 2_000).instant("up", 1_000) }.message }
+    too_large = /sent more than 0 MiB for one query\. Shorten --window/
+    answering_without_end("x" * 1_000) { |url| assert_match(too_large, refused.call(url)) }
+    answering("127.0.0.1", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".b + Zlib.gzip(" " * 1_000_000)) do |port|
+      assert_match(too_large, refused.call("http://127.0.0.1:#{port}"))
+    end
+  end
+
+  test "a packed response is read, and one that was cut short, or is not packed, is no bug of ours" do
+    whole = Zlib.gzip('{"status":"success","data":{"result":[]}}')
+    broken = /cannot connect to .* \(.+\)\. Start/
+    {whole => nil, whole[0, 20] => broken, "x" * 20 => broken}.each do |body, message|
+      answering("127.0.0.1", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".b + body) do |port|
+        url = "http://127.0.0.1:#{port}"
+        message ? assert_match(message, unanswered(url:)) : assert_equal([], ask(url:).first)
+      end
+    end
   end
 
   test "a server that does not speak HTTP is named as such" do

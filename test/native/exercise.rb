@@ -106,7 +106,7 @@ refused = TCPServer.open("127.0.0.1", 0) { |server| "http://127.0.0.1:#{server.a
 loads.push(options(refused, closed), options(refused, open))
 endless = options(urls.first, closed, duration_s: 600)
 plans = Array.new(60) { |number| random_plan(SEED + number) }
-long_plan = {**plans.first, requests_count: 100_000_000}
+long_plan = {**plans.first, requests_count: 100_000_000, steps_max: 2**62}
 nonsense = [plans.first.merge(cores_count: 0), plans.first.merge(picks: [10**9].pack("q")), plans.first.merge(pieces: ""), plans.first.except(:seed)]
 
 stall = TCPServer.new("127.0.0.1", 0)

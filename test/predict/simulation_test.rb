@@ -247,6 +247,26 @@ class SimulationTest < TunerTest
     assert_in_epsilon held.mean_ns - 50 * MS, held.means[:client], 0.02
   end
 
+  test "a simulation in which time hardly goes on is given up" do
+    restless = Model::BackgroundDemand.new(name: "metrics", burst_ns: 0, gap_ns: 1)
+    app = workload(endpoints: [endpoint_demand(demand([1, 1], [3_600_000]))], background: [restless])
+    message = assert_raises(UsageError) { simulate(app, "1x2", requests_count: 10) }.message
+    assert_match(/\Anothing can be predicted: a simulation takes more than 8000000 steps\. Leave out threads/, message)
+  end
+
+  test "what 64 bits do not hold, and more threads and clients than there can be, are refused before anything is simulated" do
+    taking = ->(*steps_ms) { workload(endpoints: [endpoint_demand(demand(*steps_ms))]) }
+    resting = Model::BackgroundDemand.new(name: "cron", burst_ns: 1, gap_ns: 2**51)
+    {taking.call([36_000_000]) => /requests that take 36000 s/, taking.call([1, 1], [2_000_000_000]) => /requests that take 2000000 s/,
+     workload(background: [resting]) => /a model whose gap_ns is #{2**51}/,
+     workload.with(long_gcs_ns: [2**46]) => /a model whose long_gcs_ns is #{2**46}/,
+     workload.with(arrivals: Model::Arrivals.open(1e-9)) => /a model whose gap_ns is/,
+     workload(think_ms: 10**12) => /a model whose think_ns is/, workload(connections_count: 20_000) => /20000 connections/}.each do |app, words|
+      assert_match(words, assert_raises(UsageError, words.source) { simulate(app, "1x2") }.message)
+    end
+    assert_match(/1000000 threads/, assert_raises(UsageError) { simulate(workload, "1000x1000") }.message)
+  end
+
   test "a plan by hand that nothing could run is refused" do
     plan = Predict::Plan.new(workload:, machine:, scenario: scenario("2x2"), seed: 1, requests_count: 10).to_h
     assert_equal 10, Predict::Core.run(plan)[:count]

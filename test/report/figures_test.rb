@@ -24,6 +24,10 @@ class ReportFiguresTest < TunerTest
     assert_equal "1.61 s (713 ms–4.63 s)", Figures.with_range(estimate(1_610_000_000, 713_000_000, 4_630_000_000)) { |ns| duration(ns) }
   end
 
+  test "what was divided by zero is told as such" do
+    assert_equal ["Inf s", "NaN s", "Inf"], [duration(Float::INFINITY), duration(Float::NAN), PumaTuner::Units.rate(Float::INFINITY)]
+  end
+
   test "a range that rounds to one number is that number" do
     assert_equal "50 (50)", Figures.with_range(estimate(50, 50, 50), &:to_s)
   end

@@ -21,7 +21,8 @@ module AllowedSkips
     /\AServicesTest: takes a root/ => "only root can become two users, one of whom may not look into the other's processes",
     /\A\w+Test: no second Ruby here; bin\/setup --ruby 3\.3\.8/ => "a second Ruby takes six minutes to build, for three tests",
     /\A(Top|Lanes|NarrowReport|Looks)InBrowserTest: no axe-core here/ => "npm has it, which not every machine does",
-    /\A(TopIntegration|TrialCommand)Test: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
+    /\A(TopIntegration|TrialCommand|Forecasting)Test: this kernel gives no namespaces to users/ => "a setting of the machine's, without which nothing can be mounted for a test",
+    /\AWithoutProcTest: no namespace can be made here/ => "a setting of the machine's, as in most containers; all else of it is tried by a /proc that is refused",
     /\A(IntrospectionLab|FalsyCacheLab)Test: its repository was not fetched/ =>
       "GitHub has it, which not every machine reaches: all but the figures of the authors' own scripts was asserted before",
     /\AMistakesTest: no Ruby older than 3\.3/ => "Debian 12 has one, later ones have none"

@@ -29,6 +29,15 @@ class TopServerTest < TunerTest
     end
   end
 
+  test "a process whose name looks like what stands behind it is taken for no other" do
+    Dir.mktmpdir do |proc|
+      FileUtils.mkdir_p(File.join(proc, "7/ns"))
+      File.write(File.join(proc, "7/stat"), "7 (a) S 1 (b\n) R) S 1 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 1 0 555 1 1\n")
+      File.symlink("pid:[4026531836]", File.join(proc, "7/ns/pid"))
+      assert_equal "7-555-4026531836", Top::Servers.new(proc:).send(:identity_of, 7)
+    end
+  end
+
   test "where several are meant, none of their folders steers the terminal of who asked" do
     servers = Top::Servers.new
     servers.define_singleton_method(:all) { [5_000_001, 5_000_002].map { |pid| Top::Server.new(pid:, identity: "a", directory: "/dev/shm/x", folder: EVIL, ours: false) } }

@@ -3,6 +3,7 @@
 require "json"
 require "net/http"
 require "time"
+require "timeout"
 require "uri"
 
 module PumaTuner
@@ -26,6 +27,13 @@ module PumaTuner
 
       OPEN_TIMEOUT_S = 5
 
+      # The whole of a response may take so many of the time limits that hold for each part of it: who sends a byte now
+      # and then keeps to each of them.
+      WHOLE_LIMITS = 10
+
+      # Of one response, unpacked. What is read from it takes several times as much memory.
+      BODY_BYTES_MAX = 512 * Units::MIB
+
       # Of what a server says of an error so much is told.
       ERROR_LENGTH = 300
       private_constant :ERROR_LENGTH
@@ -38,10 +46,12 @@ module PumaTuner
       # @param headers [Array<String>] "Name: value", such as a tenant's or an authorisation
       # @param cert [String, nil] path of a client certificate (PEM)
       # @param key [String, nil] path of its private key
-      def initialize(url, timeout_s: 60, headers: [], cert: nil, key: nil)
+      # @param most_bytes [Integer] that a response may have
+      def initialize(url, timeout_s: 60, headers: [], cert: nil, key: nil, most_bytes: BODY_BYTES_MAX)
         @url = URI.parse(url)
         raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && !@url.host.to_s.empty?
         @timeout_s = timeout_s
+        @most_bytes = most_bytes
         @headers = headers.map { |header| header.split(":", 2).map(&:strip) }
         raise UsageError, "--header: write \"Name: value\"" unless @headers.all? { |header| header.size == 2 }
         refuse_two_of_a_name
@@ -132,22 +142,47 @@ module PumaTuner
           request.basic_auth(*[@url.user, @url.password].map { |part| URI.decode_www_form_component(part.to_s) })
         end
         Net::HTTP.start(@url.hostname, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: OPEN_TIMEOUT_S,
-          read_timeout: @timeout_s, max_retries: 0, **@identity) { |http| http.request(request) }
+          read_timeout: @timeout_s, max_retries: 0, **@identity) { |http| received(http, request) }
           .tap { |response| look_at_clock(response) }
       rescue Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError
         raise Unanswered, "#{self} does not speak HTTP, so it is not Prometheus. Give its address with --url"
       rescue Net::OpenTimeout
         raise Unanswered, "cannot connect to #{self} (no connection within #{OPEN_TIMEOUT_S} s). " \
           "Start Prometheus, or give its address with --url"
+      rescue Net::ReadTimeout, Net::WriteTimeout
+        raise Unanswered, late("did not answer within #{@timeout_s} s")
       rescue Timeout::Error
-        raise Unanswered, "#{self} accepts connections, but did not answer within #{@timeout_s} s. " \
-          "Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
+        raise Unanswered, late("sent no whole response within #{WHOLE_LIMITS * @timeout_s} s")
       rescue OpenSSL::SSL::SSLError => error
         raise Unanswered, "cannot connect to #{self} (#{error.message}). Give its address with --url, and --cert " \
           "and --key where it asks for a client certificate"
-      rescue SystemCallError, SocketError, IOError, Net::ProtocolError => error
+      rescue SystemCallError, SocketError, IOError, Net::ProtocolError, Zlib::Error => error
         raise Unanswered, "cannot connect to #{self} (#{error.message}). " \
           "Start Prometheus, or give its address with --url"
+      end
+
+      # Piece by piece, as it may have no end.
+      def received(http, request)
+        Timeout.timeout(WHOLE_LIMITS * @timeout_s) do
+          http.request(request) do |response|
+            body = +""
+            response.read_body do |part|
+              body << part
+              raise Unanswered, too_large if body.bytesize > @most_bytes
+            end
+            response.body = body
+          end
+        end
+      end
+
+      def late(what)
+        "#{self} accepts connections, but #{what}. " \
+          "Shorten --window, raise --timeout, or let it evaluate ops/prometheus/rules.yml beforehand"
+      end
+
+      def too_large
+        "#{self} sent more than #{Units.mebibytes(@most_bytes)} for one query. " \
+          "Shorten --window, or let it evaluate ops/prometheus/rules.yml beforehand"
       end
 
       # An encrypted key is refused: OpenSSL would ask for its password on the terminal otherwise.

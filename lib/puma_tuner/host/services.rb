@@ -32,8 +32,7 @@ module PumaTuner
 
       # Of those that it has waited for: the fields cutime and cstime.
       def self.of_ended_children_ns(pid)
-        Probe::Processes.read("/proc/#{pid}/stat")[/.*\) (.*)/, 1].to_s.split.values_at(13, 14).sum(&:to_i) *
-          MachineLoad::NS_PER_TICK
+        Probe::Processes.stat(pid).values_at(13, 14).sum(&:to_i) * MachineLoad::NS_PER_TICK
       end
       private_class_method :of_ended_children_ns
 

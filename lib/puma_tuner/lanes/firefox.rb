@@ -16,6 +16,10 @@ module PumaTuner
       INTERVAL_NS = 500_000
       NS_PER_MS = 1_000_000.0
 
+      # A process records for a minute at most (Probe::LaneReader.order). Who has changed a file could have a step last
+      # for centuries, and samples of it would take all memory.
+      LONGEST_NS = 100 * Units::NS_PER_S
+
       # The profiler's own names of colours. Idle time is none of a thread's activity.
       COLORS = {"held" => "blue", "gc" => "lightblue", "gvl_wait" => "red", "lock" => "orange", "pool" => "orange",
                 "sleep" => "grey", "idle" => "transparent", "compute" => "blue", "open" => "grey"}.freeze
@@ -92,6 +96,8 @@ module PumaTuner
       end
 
       def samples(process, lane)
+        lasts_ns = lane.steps.grep(Numeric).select(&:positive?).sum
+        raise ArgumentError, "a thread's steps last for #{Units.duration(lasts_ns)}" if lasts_ns > LONGEST_NS
         stacks, times = [], []
         next_ns = 0
         lane.each_step do |kind, from_ns, ns|

@@ -13,7 +13,8 @@ module PumaTuner
       # @param endpoints [Array<Integer>] those whose latencies are told apart, by index in the workload
       # @return [Outcome]
       # @raise [Deadlock]
-      # @raise [UsageError] when the core is not there
+      # @raise [UsageError] when the core is not there, or the plan is of more than it simulates, or of more steps than
+      #   anybody waits for
       def call(plan, endpoints: [])
         ensure_available
         Outcome.of(Core.run(plan.to_h), endpoints:)

@@ -18,6 +18,13 @@ module PumaTuner
       # A core to itself, as a task's rate.
       WHOLE_RATE = 65_536
 
+      # A simulation whose mean request takes more steps is given up, as 5,000 of them would take minutes. They are of
+      # threads in the background that hardly rest, or of time slices in bursts that last for hours. A judgement.
+      STEPS_PER_REQUEST_MAX = 200_000
+
+      # Of all processes together. A judgement.
+      THREADS_MAX = 100_000
+
       # A response leaves some time before the end of what is recorded as its request, and the thread does more before
       # it looks whether the connection's next request is there. Both race: the client's wake-up and work against
       # Puma's. Who wins decides whether the reactor is needed, and depends on whose caches are cold. It is set here so
@@ -60,13 +67,39 @@ module PumaTuner
       end
 
       # @return [Hash{Symbol => Object}] see struct plan in ext/puma_tuner_sim/sim.h; lists are packed as 64-bit numbers
+      # @raise [UsageError] where there is more of something than can be simulated
       def to_h
+        ensure_few
         {seed: @seed, requests_count: @requests_count, warm_up_count:, **server, **ruby, **machine, **switches,
          **arrivals, **requests, stations:, locks: packed(locks), background: packed(background),
-         long_gcs_ns: packed(@workload.long_gcs_ns)}
+         long_gcs_ns: packed(@workload.long_gcs_ns), steps_max:}.tap { |plan| ensure_short(plan) }
       end
 
       private
+
+      # Each of them takes memory, before anything is simulated.
+      def ensure_few
+        own_count = @scenario.topology.threads_count + @scenario.io_threads_count
+        threads_count = @scenario.topology.workers_count * (own_count + @workload.background.sum(&:threads_count))
+        refuse("#{threads_count} threads") if threads_count > THREADS_MAX
+        connections_count = @scenario.arrivals.connections_count
+        return if Model::Arrivals::CONNECTIONS_COUNTS.cover?(connections_count)
+        refuse("#{connections_count} connections")
+      end
+
+      # See RecordedRequests. A thread in the background may rest for longer than anything computes.
+      def ensure_short(plan)
+        times_ns = [*plan.select { |name, ns| name.end_with?("_ns") && ns.is_a?(Numeric) },
+          *@workload.long_gcs_ns.map { |ns| [:long_gcs_ns, ns] },
+          *@workload.background.map { |thread| [:burst_ns, thread.burst_ns] }]
+        name, ns = times_ns.find { |_, one| !(0..RecordedRequests::LONGEST_CPU_NS).cover?(one) } ||
+          @workload.background.map { |one| [:gap_ns, one.gap_ns] }.find { |_, one| one > RecordedRequests::LONGEST_NS }
+        refuse("a model whose #{name} is #{ns}") if name
+      end
+
+      def refuse(what) = raise(UsageError, "nothing can be predicted of #{what}")
+
+      def steps_max = (@requests_count + warm_up_count) * STEPS_PER_REQUEST_MAX
 
       def warm_up_count
         connections_count = @scenario.arrivals.open? ? 0 : @scenario.arrivals.connections_count

@@ -8,11 +8,18 @@ module PumaTuner
       # time are taken to be marked. This is a judgement.
       IO_BOUND_CPU_RATIO = 0.1
 
+      # What a request may compute, which is 9.8 hours, and take, which is 13 days: the core counts in 64 bits, a
+      # nanosecond of CPU is 65,536 of its units, and requests by the thousand follow each other.
+      LONGEST_CPU_NS = 2**45
+      LONGEST_NS = 2**50
+
       # @param workload [Model::Workload]
       # @param early_ns [Integer] how long before its end a request's last burst sends the response, see Plan
+      # @raise [UsageError] where a request takes longer than can be simulated
       def initialize(workload, early_ns: 0)
         @early_ns = early_ns
         @endpoints = workload.endpoints
+        ensure_short
         @counts = @endpoints.map { |endpoint| endpoint.demands.size }
         pieces = @endpoints.flat_map(&:demands).map { |demand| pieces_of(demand) }
         @numbers = {pieces: pieces.flatten.pack("q*"), demands: beginnings(pieces).pack("q*"),
@@ -37,6 +44,19 @@ module PumaTuner
       end
 
       private
+
+      def ensure_short
+        long = @endpoints.flat_map(&:demands).find { |demand| too_long?(demand) } or return
+        takes = Units.duration(long.held_ns + long.wait_ns)
+        raise UsageError, "nothing can be predicted of requests that take #{takes}"
+      end
+
+      # To add up all at once is quicker than kind by kind, and a recording may have a hundred thousand waits.
+      def too_long?(demand)
+        held_ns = demand.held_ns
+        return false if held_ns + demand.waits_ns.sum <= LONGEST_CPU_NS
+        held_ns + demand.compute_ns > LONGEST_CPU_NS || held_ns + demand.wait_ns > LONGEST_NS
+      end
 
       # Returns where each demand begins.
       def beginnings(pieces)
@@ -75,7 +95,7 @@ module PumaTuner
       def gc_by_burst(bursts_ns, gc_ns)
         parts_ns = Array.new(bursts_ns.size, 0)
         gc_ns = [gc_ns, 1].max
-        bursts_ns.each_index.sort_by { |index| [-bursts_ns[index], index] }.each do |index|
+        Model::Demand.longest_first(bursts_ns).each do |index|
           parts_ns[index] = [gc_ns, bursts_ns[index]].min
           gc_ns -= parts_ns[index]
           break if gc_ns.zero?

@@ -168,8 +168,8 @@ module PumaTuner
         "#{Processes.inner_pid(pid, proc: @proc)}-#{began}-#{space}"
       end
 
-      # @return [Array<String>] what stands behind the name of the process in its stat: its state, its parent, …
-      def stat(pid) = Probe::Processes.read("#{@proc}/#{pid}/stat")[/\) (.*)/, 1].to_s.split
+      # @return [Array<String>] see Probe::Processes.stat
+      def stat(pid) = Probe::Processes.stat(pid, proc: @proc)
 
       # @return [Array<String>] folders of servers' ledgers that the process can see, as they are called there; one look
       #   for all that see the same

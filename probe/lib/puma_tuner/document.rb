@@ -90,14 +90,21 @@ module PumaTuner
       raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end
 
-    # As `read`, for whoever shows it or computes with it. What a document holds may be of the right types and still
-    # make no sense together, when somebody has changed it.
+    # As `read`, for whoever shows it or computes with it.
     #
     # @yieldparam value [Data]
     # @return [Object] what the block returns
     # @raise [InvalidDocument] also where the block fails
-    def self.reading(path, *kinds)
-      yield read(path, *kinds)
+    def self.reading(path, *kinds) = fitting(path) { yield read(path, *kinds) }
+
+    # What a file holds may be of the right types and still make no sense together, when somebody has changed it.
+    #
+    # @param path [String] named in errors
+    # @yield shows what the file holds, or computes with it; prints nothing
+    # @return [Object] what the block returns
+    # @raise [InvalidDocument] where the block fails
+    def self.fitting(path)
+      yield
     rescue Error
       raise
     rescue => error
@@ -127,14 +134,18 @@ module PumaTuner
       raise InvalidDocument.new(path, "what it holds does not fit together (#{error.message.lines.first.to_s.chomp})")
     end
 
-    def self.other_version(fields)
-      version = fields["schema_version"]
-      newer = version.is_a?(Integer) && version > SCHEMA_VERSION
+    # @api private
+    # @param fields [Hash{String => Object}] of a file, with the version of what wrote it
+    # @param key [String] of the version that they have
+    # @param known [Integer] the one that is read
+    # @return [String] why it is not, as a clause
+    def self.other_version(fields, key: "schema_version", known: SCHEMA_VERSION)
+      version = fields[key]
+      newer = version.is_a?(Integer) && version > known
       writer = fields["tool_version"].to_s.slice(0, 40)
-      "its schema version is #{version.inspect.slice(0, 40)}, and this puma_tuner (#{VERSION}) reads " \
-        "#{SCHEMA_VERSION}#{"; the one that wrote it is newer (#{writer}), and reads it" if newer}"
+      "its #{key.tr("_", " ")} is #{version.inspect.slice(0, 40)}, and this puma_tuner (#{VERSION}) reads " \
+        "#{known}#{"; the one that wrote it is newer (#{writer}), and reads it" if newer}"
     end
-    private_class_method :other_version
 
     # Fills in what a caller leaves out, or an older file lacks.
     module Filling

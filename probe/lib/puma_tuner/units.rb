@@ -43,8 +43,9 @@ module PumaTuner
     # @return [String] "1 thread", "2 threads"
     def counted(number, singular, plural = "#{singular}s") = "#{number} #{(number == 1) ? singular : plural}"
 
-    # Three significant digits, and never in exponent form.
+    # Three significant digits, and never in exponent form; "Inf" and "NaN" of what was divided by zero.
     def significant(number)
+      return format("%.2f", number) unless number.finite?
       magnitude = number.abs
       if magnitude >= 100 then number.round.to_s
       elsif magnitude >= 10 then format("%.1f", number)

@@ -15,6 +15,7 @@ class ReportHtmlScaleTest < TunerTest
 
   test "a single number does not divide by zero" do
     assert_in_delta 400, Scale.new([250, 250], 100..700).place(250), 1
+    assert_in_delta 400, Scale.new([0, 0], 100..700).place(0), 1
     assert_in_delta 400, Scale.new([1, 1], 100..700, logarithmic: true).place(1), 1
   end
 

@@ -38,14 +38,59 @@ module Fuzz
           format = (File.size(path) % 16 == 0) ? :html : :text
           TP::Document.reading(path) { |one| TP::Report.render(one, format:) }
         end)
-      end << modelled
+      end << modelled << advised << lanes_of_others
+    end
+
+    # As the command writes them for other programs.
+    def lanes_of_others
+      Reader.new(name: "lanes, for other programs", seeds: [TP::Document.dump(Documents.made(LaneFixture).lane_comparison)], json: :whole, read: lambda do |path|
+        format = File.size(path).even? ? "firefox" : "perfetto"
+        TP::CLI::Commands::Lanes.new(out: StringIO.new, err: StringIO.new).call(recording: path, beside: [], format:, output: "-")
+      end)
     end
 
     # What forecasts are made of.
     def modelled
-      Reader.new(name: "observation, as a model", seeds: [TP::Document.dump(Documents.modelled)], json: :whole, read: lambda do |path|
-        TP::Document.reading(path, :observation) { |one| [TP::Model::WorkloadFit.workload(one), TP::Model::MachineFit.machine(one)] }
+      Reader.new(name: "observation, as a model", seeds: [TP::Document.dump(Documents.modelled)], json: :whole, read: method(:model_of))
+    end
+
+    # @return [Array(Probe::Observation, Model::Workload, Model::Machine)]
+    def model_of(path)
+      TP::Document.reading(path, :observation) { |one| [one, TP::Model::WorkloadFit.workload(one), TP::Model::MachineFit.machine(one)] }
+    end
+
+    # What `predict` and `advise` make of one, by few and short simulations; shown where they show it, which is outside of the wrapper.
+    def advised
+      Reader.new(name: "observation, forecast and advised", seeds: [TP::Document.dump(Documents.modelled)], json: :whole, read: lambda do |path|
+        observation, workload, machine = model_of(path)
+        results = TP::Document.fitting(path) { long?(workload) ? [] : advice_of(observation, workload, machine) }
+        results.each { |value| TP::Report.render(value, format: :text) }
       end)
+    end
+
+    # @return [Array(Predict::Sweep, Advise::AdviceList)]
+    def advice_of(observation, workload, machine)
+      limits = TP::Predict::Limits.of(workload, machine)
+      sweeper = TP::Predict::Sweeper.new(workload:, machine:, seed: 1, seeds_count: 2, requests_count: 100, limits:)
+      topologies = [workload.observed_topology, TP::Topology.from(2, 3)].uniq
+      scenarios = topologies.map { |topology| TP::Predict::Scenario.as_recorded(workload, topology) }
+      constraints = TP::Advise::Constraints.new.inside(observation.machine)
+      TP::Advise.call(workload, sweeper, scenarios, constraints, observation:) { |some| sweeper.call(some) }
+    end
+
+    # What takes long to simulate, and has an end all the same: many clients or threads, a self-check of as many requests as were recorded, and
+    # requests that compute for minutes, unless they are refused as it is for hours.
+    def long?(workload)
+      long_ns = 100 * TP::Units::NS_PER_S..TP::Predict::RecordedRequests::LONGEST_CPU_NS
+      swamped?(workload) || workload.arrivals.connections_count > 2_000 ||
+        workload.recorded.any? { |one| one.requests_count > 200 || one.topology.slots_count > 200 } ||
+        workload.endpoints.flat_map(&:demands).any? { |demand| long_ns.cover?(demand.held_ns + demand.compute_ns) }
+    end
+
+    # So do many threads, of requests that last for an hour, and millions that arrive meanwhile.
+    def swamped?(workload)
+      arrivals, longest_ns = workload.arrivals, workload.endpoints.map(&:mean_ns).max
+      arrivals.open? && arrivals.rate_per_s * longest_ns > 100_000 * TP::Units::NS_PER_S
     end
 
     REQUESTS = <<~TEXT
@@ -98,7 +143,7 @@ module Fuzz
           data.rows.first(3).each { |row| template.filled(row) if (template.names - data.columns).empty? }
         }),
         Reader.new(name: "access log", seeds: LOGS, read: method(:read_log)),
-        Reader.new(name: "access log, packed", seeds: [*LOGS.map { |log| Zlib.gzip(log) }, LOGS.map { |log| Zlib.gzip(log) }.join], read: method(:read_log)),
+        packed_log,
         timed_log("access log with times", TIMED_LOGS),
         timed_log("access log of Apache", [APACHE], format: "apache"),
         Reader.new(name: "arrivals", seeds: ["# times\n0.5\n1.25\n7\n", "1795000000.123\n1795000000.456\n"], read: lambda { |path|
@@ -247,9 +292,7 @@ module Fuzz
       app, machine = assumed
       Reader.new(name: "what-if", seeds: WHAT_IFS.lines, read: lambda { |path|
         workload, on = quietly { TP::Predict::WhatIf.parse(lines(path)).apply(app, machine) }
-        # Many threads, of requests that last for an hour, take long to simulate, and so do millions that arrive meanwhile.
-        arrivals, longest_ns = workload.arrivals, workload.endpoints.map(&:mean_ns).max
-        next if arrivals.open? && arrivals.rate_per_s * longest_ns > 100_000 * TP::Units::NS_PER_S
+        next if swamped?(workload)
         workload = workload.with(background: [].freeze)
         scenario = TP::Predict::Scenario.as_recorded(workload, TP::Topology.from(1, 1))
         TP::Predict::Engine.call(TP::Predict::Plan.new(workload:, machine: on, scenario:, seed: 1, requests_count: 20))
@@ -267,6 +310,16 @@ module Fuzz
       [build.workload(endpoints:, kinds_of_locks: ["mutex", ["pool", 2]], overhead_cpu_ns: 40_000, background:), build.machine]
     end
 
+    # Half of them are changed as text, and packed then: hardly anything can be unpacked that was changed when it was packed.
+    def packed_log
+      packed = LOGS.map { |log| Zlib.gzip(log) }
+      Reader.new(name: "access log, packed", seeds: [*packed, packed.join, *LOGS], read: lambda { |path|
+        bytes = File.binread(path)
+        File.binwrite(path, Zlib.gzip(bytes)) unless bytes.start_with?("\x1F\x8B".b)
+        read_log(path)
+      })
+    end
+
     def timed_log(name, seeds, format: nil)
       Reader.new(name:, seeds:, read: lambda { |path|
         log = TP::Compare::Log.new(path, format:)
@@ -282,7 +335,7 @@ module Fuzz
     end
 
     def journals
-      [trial_journal, proof_journal, state("record of proofs", measured) { |path, say| TP::Advise::ProofRecord.new(path, say:) },
+      [trial_journal, auto_journal, proof_journal, state("record of proofs", measured) { |path, say| TP::Advise::ProofRecord.new(path, say:) },
         state("track record", {"metric" => "p99", "log_ratio" => 0.25, "scenario" => "1x5", "machine" => nil, "date" => "2026-01-01T00:00:00Z"}) { |path, say| TP::Predict::TrackRecord.new(path, say:) }]
     end
 
@@ -318,7 +371,37 @@ module Fuzz
       readings = build.readings(plan, seconds: 3) { {} }
       readings.each_index { |place| journal.look(readings[place], TP::Trial::Decision.of(plan, readings.first(place + 1))) }
       journal.end(nil, restored: true)
-      Reader.new(name: "journal of a trial", seeds: [text.string], json: :lines, read: ->(path) { TP::Trial::Journal.read(path).replay })
+      Reader.new(name: "journal of a trial", seeds: [text.string], json: :lines, read: ->(path) { replay(TP::CLI::Commands::Trial, path) })
+    end
+
+    # A step that was tried on one worker, and kept by all of them after it.
+    def auto_journal
+      build = Documents.made(TrialsMade)
+      text = StringIO.new
+      journal = TP::Trial::AutomaticJournal.new(text)
+      journal.begin(mode: :auto, cool_down_s: 60, started_at: "2026-01-01T00:00:00Z", server_pid: 7)
+      situation, plan = build.situation, build.plan(periods_count: 1) # as Trial::Automatic makes it
+      readings, ended = looked(journal, plan, build.readings(plan, seconds: 8) { {} })
+      outcome = TP::Trial::Step.outcome(TP::Trial::Step.of(situation, cool_down_s: 60), mode: :auto, plan:, readings:, ended:)
+      journal.told(TP::Trial::Automatic::Told.new(at_s: 1_001.0, threads_count: 5, statement: outcome, situation:))
+      all = TP::Trial::Plan.of_all(5, pids: plan.pids, period_s: 10.0, settle_s: 2, memory_limit_bytes: nil)
+      _, ended = looked(journal, all, build.readings(all, seconds: 8) { {} }, before: TP::Trial::Decision.baseline(plan, readings))
+      journal.told(TP::Trial::Automatic::Told.new(at_s: 1_061.0, threads_count: 5, statement: TP::Trial::Step.watched(all, ended), situation: nil))
+      Reader.new(name: "journal of auto", seeds: [text.string], json: :lines, read: ->(path) { replay(TP::CLI::Commands::Auto, path) })
+    end
+
+    # @return [Array(Array<Reading>, Statement)] what was read, and why it ended, or nil
+    def looked(journal, plan, readings, before: nil)
+      journal.plan(plan)
+      decided = readings.each_index.map { |place| TP::Trial::Decision.of(plan, readings.first(place + 1), before:) }
+      readings.zip(decided) { |reading, decision| journal.look(reading, decision) }
+      [readings, decided.compact.last]
+    end
+
+    # As the command shows it.
+    def replay(command, path)
+      needed = command.instance_method(:call).parameters.filter_map { |kind, name| [name, nil] if kind == :keyreq }.to_h
+      command.new(out: StringIO.new, err: StringIO.new).call(**needed, replay: path)
     end
 
     PLAN = {"variants" => %w[a b], "seed" => 1}.freeze
@@ -470,6 +553,7 @@ module Fuzz
         TP::Probe::Account.new({}, {whole => ledger}).endpoints if ledger
         TP::Probe::Ledger.begin_window(whole)
         exported(TP::Export::LedgerReader.open(whole))
+        shown(whole)
       })
     end
 
@@ -480,6 +564,15 @@ module Fuzz
       [reader.facts, reader.pid, reader.began_at_ns]
     ensure
       reader.close
+    end
+
+    # As `top` reads it, of servers that may be somebody else's.
+    def shown(path)
+      reader = TP::Top::LedgerReader.new(File.open(path, "rb"))
+      ledger = reader.ledger(traced: false, locks: false) or return
+      TP::Top::Totals.new.call({path => ledger}).each_value { |entry| entry.histograms.first&.quantile_ns(0.99) }
+    ensure
+      reader&.close
     end
 
     def lanes
@@ -522,7 +615,7 @@ module Fuzz
         gauges,
         Reader.new(name: "X-Request-Start", seeds: ["t=1795000000.123", "1795000000123", "1795000000123456"], read: ->(path) { TP::Probe::RequestStart.instant_ns(File.binread(path)) }),
         Reader.new(name: "path of a request", seeds: ["/articles/42/comments/9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d", "/a%20b/%E3%81%82?q=1"], read: ->(path) { TP::Probe::Endpoint::Path.name(File.binread(path)) }),
-        Reader.new(name: "heads of HTTP requests", seeds: ["GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: */*\r\n\r\n"], read: method(:read_head))
+        Reader.new(name: "heads of HTTP requests", seeds: HEADS, read: method(:read_head))
       ]
     end
 
@@ -564,11 +657,17 @@ module Fuzz
       end
     end
 
+    HEADS = ["*/*", "*/*\r\nAccept-Encoding: gzip;q=0.8, identity"].map { |accept| "GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: #{accept}\r\n\r\n" }.freeze
+
+    # So long that it is packed for who takes that.
+    EXPORTED = Struct.new(:text).new("puma_tuner_workers 2\n" * 300)
+
     def read_head(path)
       theirs, ours = UNIXSocket.pair
       theirs.write(File.binread(path, 60_000))
       theirs.close_write
-      TP::Export::HttpSocket.head(ours, 1)
+      TP::Export::HttpServer.new(nil, EXPORTED).send(:answer, ours)
+      raise "no response" unless theirs.read_nonblock(9, exception: false) == "HTTP/1.1 "
     ensure
       [theirs, ours].each(&:close)
     end

@@ -16,13 +16,18 @@ module Fuzz
     def initialize(name:, seeds:, read:, json: nil, refuses: [], prepare: nil) = super
   end
 
-  # What went wrong. kind: :crash, :hang, :memory, :exception or :no_reason; index: of the first such input; count: of all
+  # What went wrong, and where. kind: :crash, :hang, :memory, :exception or :no_reason; or :caught, which is no finding; index: of the first such
+  # input; count: of all
   Finding = Data.define(:reader, :kind, :index, :detail, :count) do
     def to_s = "#{reader}: #{kind}, #{count}x: #{detail} (INPUT=#{reader}:#{index} shows the first)"
   end
 
   # How one reader did.
-  Outcome = Data.define(:reader, :inputs_count, :read_count, :refused_count, :findings, :seconds)
+  #
+  # refused_count: with a reason; caught: Array<Finding>, the places of those of them whose reason is that of an exception that was caught
+  Outcome = Data.define(:reader, :inputs_count, :read_count, :refused_count, :findings, :caught, :seconds) do
+    def caught_count = caught.sum(&:count)
+  end
 
   # A process that somebody's reader needs, and that is gone.
   class Crashed < StandardError; end
@@ -33,6 +38,10 @@ module Fuzz
     # By the clock, and the machine may be busy: a reading takes a thousandth of it.
     LIMIT_S = 10
     MEMORY_BYTES = 768 << 20
+
+    # What our checks raise, and Ruby of files and sockets. Where a refusal has another error behind it (its cause), and quotes it, our code met
+    # what it did not expect, and somebody caught that, such as PumaTuner::Document.fitting.
+    CHECKS = [PumaTuner::Error, KeyError, JSON::JSONError, EncodingError, SystemCallError, IOError, Zlib::Error].freeze
 
     # A reason is a sentence.
     REASON = /\S+ \S+ \S+/
@@ -62,12 +71,14 @@ module Fuzz
       @findings = {}
       done = 0
       done = watch(done, count, &progress) while done < count
-      Outcome.new(reader: @reader.name, inputs_count: count, read_count: @tally["read"], refused_count: @tally["refused"], findings: @findings.values,
-        seconds: PumaTuner::Clock.now_s - began_s)
+      caught, findings = @findings.values.partition { |one| one.kind == :caught }
+      Outcome.new(reader: @reader.name, inputs_count: count, read_count: @tally["read"], refused_count: @tally["refused"] + @tally["caught"],
+        findings:, caught:, seconds: PumaTuner::Clock.now_s - began_s)
     end
 
     # @param index [Integer]
-    # @return [Array(String, String)] what one input comes to, in this process: "read", "refused" with the reason, or a kind of finding with its place
+    # @return [Array(String, String)] what one input comes to, in this process: "read", "refused" with the reason, "caught" or a kind of finding with
+    #   its place
     def try(index) = in_folder { |path| attempt(path, index) }
 
     private
@@ -162,7 +173,8 @@ module Fuzz
     rescue PumaTuner::InvariantError => error
       ["exception", place(error)]
     rescue PumaTuner::Error, *@reader.refuses => error
-      error.message.scrub.match?(REASON) ? ["refused", error.message] : ["no_reason", place(error)]
+      return ["no_reason", place(error)] unless error.message.scrub.match?(REASON)
+      caught?(error) ? ["caught", place(error.cause)] : ["refused", error.message]
     rescue NoMemoryError => error
       ["memory", place(error)]
     rescue Crashed => error
@@ -171,9 +183,14 @@ module Fuzz
       ["exception", place(error)]
     end
 
-    # Where in our code, and what, without what differs from input to input.
+    def caught?(error)
+      cause = error.cause or return false
+      CHECKS.none? { |check| check === cause } && error.message.b.include?(cause.message.lines.first.to_s.chomp.b)
+    end
+
+    # Where in our code, or in a template of it, and what, without what differs from input to input.
     def place(error)
-      line = error.backtrace&.find { |one| one.match?(%r{/(lib|probe|ext)/}) && !one.match?(%r{/gems/|/ruby/\d}) }.to_s[%r{[^/]+/[^/]+\.rb:\d+}]
+      line = error.backtrace&.find { |one| one.match?(%r{/(lib|probe|ext)/}) && !one.match?(%r{/gems/|/ruby/\d}) }.to_s[%r{[^/]+/[^/]+\.(?:rb|erb):\d+}]
       "#{error.class} in #{line}: #{error.message.lines.first.to_s.scrub.gsub(/[^[:print:]]|".*"|'[^' ]*[^a-z_?!=' ][^']*'|\d+/, "…")[0, 120]}"
     end
   end

@@ -37,7 +37,10 @@ module PumaTuner
         output = Results.path(output, options[:prove] ? "tuning.json" : "advice.json", err:, recorded: recordings.first)
         ensure_kept(recordings, output)
         Output.check_writable(output, options[:html])
-        advised = advised({observation: recordings.first, companions: recordings.drop(1), **options})
+        # Somebody may have changed the recording since it was made.
+        advised = Document.fitting(recordings.first) do
+          advised({observation: recordings.first, companions: recordings.drop(1), **options})
+        end
         return prove(*advised, words, recordings.first, output, options) if options[:prove]
         list = advised.last.advice_list
         return Output.write(list, **telling, path: output) unless options[:diff] || options[:write]
@@ -91,7 +94,8 @@ module PumaTuner
         forecast = Options::Forecast.from(options)
         app = forecast.app(beware, what_if: wanted.what_if)
         sweeper = forecast.sweeper(app, goals: wanted.slo)
-        experience = Advise::Experience.new(known(app, options), today: app.workload.observed_topology)
+        experience = Advise::Experience.new(known(app, options), today: app.workload.observed_topology,
+          arrivals: wanted.arrivals(app.workload.arrivals))
         constraints = wanted.constraints.inside(app.facts, elsewhere: !wanted.cores.nil?)
         sweep, list = Advise.call(app.workload, sweeper, scenarios(app, options, wanted, experience), constraints,
           observation: app.observation) do |scenarios|

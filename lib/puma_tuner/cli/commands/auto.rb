@@ -18,7 +18,7 @@ module PumaTuner
       MODES = PumaTuner::Trial::Automatic::MODES
 
       def call(server:, act:, cool_down:, journal:, replay:, **options)
-        return PumaTuner::Trial::AutomaticJournal.read(replay).replay.each { |told| tell(told) } if replay
+        return replayed(replay).each { |line| out.puts(line) } if replay
         mode = MODES.find { |one| one.name == act } or
           raise UsageError, "--act #{act}: write one of #{MODES.join(", ")}"
         Output.check_writable(journal)
@@ -40,8 +40,17 @@ module PumaTuner
         raise
       end
 
+      # Somebody may have changed the journal since.
+      #
+      # @return [Array<String>]
+      def replayed(path)
+        Document.fitting(path) { PumaTuner::Trial::AutomaticJournal.read(path).replay.map { |told| line(told) } }
+      end
+
+      def line(told) = "#{told.at_s.round} s: #{PumaTuner::Report::TrialWords.step(told.statement)}"
+
       def tell(told)
-        out.puts("#{told.at_s.round} s: #{PumaTuner::Report::TrialWords.step(told.statement)}")
+        out.puts(line(told))
         out.flush
       end
 

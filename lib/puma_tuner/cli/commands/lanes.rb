@@ -22,8 +22,8 @@ module PumaTuner
       def call(recording:, beside:, format:, output:)
         Output.check_writable(output)
         check(format)
-        comparison = join([recording, *beside])
-        bytes = bytes(comparison, format, output)
+        paths = [recording, *beside]
+        bytes = Document.fitting(paths.join(" or ")) { bytes(join(paths), format, output) }
         Output.put(bytes, output, out:)
         err.puts("lanes: #{File.expand_path(output)}") unless output == "-"
       end

@@ -33,13 +33,16 @@ module PumaTuner
         if capacity
           options[:simulated_requests] = [options[:simulated_requests], Predict::CapacitySearch::REQUESTS_COUNT].max
         end
-        forecast = Options::Forecast.from({observation:, **options})
-        app = forecast.app(beware, what_if: wanted.what_if)
-        loads = loads_of(app, options)
-        sweeper = forecast.sweeper(app, percentiles: percentile_names(percentiles), goals: wanted.slo)
-        scenarios = Scenarios.new(app.workload, **options.slice(*Scenarios::OPTIONS))
-          .of(Options::Grid.from(options).topologies(app.usual_workers), capacity ? [loads.to_search] : loads.to_a)
-        sweep = capacity ? capacity_sweep(sweeper, scenarios, wanted) : progress.sweep(sweeper, scenarios)
+        # Somebody may have changed the recording since it was made.
+        sweep = Document.fitting(observation) do
+          forecast = Options::Forecast.from({observation:, **options})
+          app = forecast.app(beware, what_if: wanted.what_if)
+          loads = loads_of(app, options)
+          sweeper = forecast.sweeper(app, percentiles: percentile_names(percentiles), goals: wanted.slo)
+          scenarios = Scenarios.new(app.workload, **options.slice(*Scenarios::OPTIONS))
+            .of(Options::Grid.from(options).topologies(app.usual_workers), capacity ? [loads.to_search] : loads.to_a)
+          capacity ? capacity_sweep(sweeper, scenarios, wanted) : progress.sweep(sweeper, scenarios)
+        end
         Output.write(sweep, **telling, path: output, html:)
       end
 

@@ -37,7 +37,7 @@ module PumaTuner
 
       def call(server:, threads:, journal:, replay:, output:, html:, **options)
         Output.check_writable(output, html, journal)
-        return tell(PumaTuner::Trial::Journal.read(replay).replay, output, html) if replay
+        return tell(replayed(replay), output, html) if replay
         raise UsageError, "name the number of threads to try: --threads 3" unless threads
         outcome = try(Commands::Trial.server(server), threads, options.fetch(:for), journal)
         tell(outcome, output, html)
@@ -47,6 +47,15 @@ module PumaTuner
       end
 
       private
+
+      # Somebody may have changed the journal since, so it is tried whether its outcome can be shown.
+      #
+      # @return [PumaTuner::Trial::Outcome]
+      def replayed(path)
+        Document.fitting(path) do
+          PumaTuner::Trial::Journal.read(path).replay.tap { |outcome| PumaTuner::Report.render(outcome, format: :text) }
+        end
+      end
 
       def try(server, threads_count, duration_s, journal)
         plan = PumaTuner::Trial::Plan.for(server, server.fresh_states, threads_count:, duration_s:)

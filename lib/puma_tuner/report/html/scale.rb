@@ -28,6 +28,7 @@ module PumaTuner
           @logarithmic = logarithmic
           low, high = numbers.minmax.map { |number| transformed(number) }
           margin = [(high - low) * 0.06, logarithmic ? 0.02 : high.abs * 0.01].max
+          margin = 1.0 if margin.zero? # all are 0
           @low = low - margin
           @high = high + margin
         end

@@ -44,9 +44,11 @@ module PumaTuner
 
       def folded_path = File.join(@ledgers.directory, "ended.json")
 
+      # Names of ledgers alone: nothing else in the folder is removed, whatever has become of the file.
       def folded_names
-        JSON.parse(AtomicFile.read(folded_path)).fetch("folded", [])
-      rescue Errno::ENOENT, JSON::ParserError
+        told = JSON.parse(AtomicFile.read(folded_path))
+        told.is_a?(Hash) ? Array(told["folded"]).grep(/\A\d+-\d+\.(?:ledger|json)\z/) : []
+      rescue Errno::ENOENT, JSON::ParserError, ArgumentError # of bytes that are no text
         []
       end
 

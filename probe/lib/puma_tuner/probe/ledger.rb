@@ -202,7 +202,8 @@ module PumaTuner
         end
 
         def facts_in(bytes)
-          JSON.parse(text(bytes, LAYOUT[:facts_offset], LAYOUT[:facts_bytes]))
+          facts = JSON.parse(text(bytes, LAYOUT[:facts_offset], LAYOUT[:facts_bytes]))
+          facts.is_a?(Hash) ? facts : damaged
         rescue JSON::ParserError
           {"why_not" => "what the process tells of itself has no room in its ledger"}
         end

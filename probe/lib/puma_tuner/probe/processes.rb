@@ -85,10 +85,15 @@ module PumaTuner
         pids.sum { |pid| run_queue_wait_ns(pid).values.sum(&:last) } if told?
       end
 
+      # @param proc [String] where processes are told of
+      # @return [Array<String>] what stands in its stat behind its name, which may hold anything: its state, its parent
+      #   and more; empty when the process has gone
+      def stat(pid, proc: "/proc") = read("#{proc}/#{pid}/stat").rpartition(") ").last.split
+
       # @return [Boolean] whether the process is there and no zombie, as far as it can be told without /proc
       def alive?(pid)
-        stat = read("/proc/#{pid}/stat")
-        return stat[/\) (\S)/, 1] != "Z" unless stat.empty?
+        state = stat(pid).first
+        return state != "Z" if state
         !told? && !Process.kill(0, pid).nil?
       rescue Errno::EPERM
         true # it is somebody else's
@@ -99,7 +104,7 @@ module PumaTuner
       # @return [String] what tells this process from all others of this machine, its containers included: its id, when
       #   it began (in ticks of the kernel), and the namespace that ids are counted in; zeros without /proc
       def identity(pid)
-        began = read("/proc/#{pid}/stat")[/\) (.*)/, 1].to_s.split[19] || "0"
+        began = stat(pid)[19] || "0"
         "#{pid}-#{began}-#{pid_namespace}"
       end
 

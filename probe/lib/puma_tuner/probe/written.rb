@@ -37,10 +37,11 @@ module PumaTuner
       def read(path)
         fields = JSON.parse(AtomicFile.read(path))
         entries = fields.fetch("entries").map { |entry| entry_of(entry) }
-        Ledger.new(pid: fields["pid"], facts: fields["facts"], began_at_ns: fields["began_at_ns"], traces: {},
+        Ledger.new(pid: Integer(fields["pid"]), facts: facts(fields["facts"]),
+          began_at_ns: Integer(fields["began_at_ns"]), traces: {},
           entries: entries.to_h { |entry| [[entry.kind, entry.name], entry] },
           locks: fields["locks"]&.map { |lock| Ledger::Lock.new(**lock.transform_keys(&:to_sym)) },
-          **(NUMBERS + COSTS).to_h { |name| [name, fields[name.to_s]] })
+          **(NUMBERS + COSTS).to_h { |name| [name, fields[name.to_s]&.then { |number| Integer(number) }] })
       rescue JSON::ParserError, EncodingError
         raise InvalidDocument.new(path, "it is not JSON, or it is cut short")
       rescue *Document::MISFITS
@@ -56,6 +57,8 @@ module PumaTuner
       end
 
       def text(name) = name.is_a?(String) ? name : raise(TypeError, "#{name.inspect} is no name")
+
+      def facts(told) = told.is_a?(Hash) ? told : raise(TypeError, "#{told.inspect} is no hash of facts")
 
       def in_order(names, numbers)
         raise KeyError, "they have no names" unless numbers.is_a?(Hash)
