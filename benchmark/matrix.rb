@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Rubies, Pumas, Racks and frameworks that the command works with: in cells of them, an app is installed, served with the probe under load, measured,
-# forecast and advised, and stopped. `bin/test --matrix`; writes its part of docs/compatibility.md when asked to. Ends with status 1 when a cell fails.
+# forecast and advised, and stopped. `bin/test --matrix`; writes its part of docs/compatibility.md when asked to. Ends with status 1 when a cell fails,
+# or when they take longer than an hour together.
 
 require_relative "support/bench"
 require_relative "matrix/apps"
@@ -57,22 +58,27 @@ module Matrix
     BEGINS = "<!-- matrix: written by bin/test --matrix -->"
     ENDS = "<!-- end of matrix -->"
     TITLE = "# What it runs with\n"
+
+    # Of all cells, see bin/test --help.
+    TARGET_MINUTES = 60
     PART = /#{Regexp.escape(BEGINS)}.*#{Regexp.escape(ENDS)}\n/m
 
     # @param found [Array<Found>]
     # @param combinations_count [Integer] of which these are chosen
     # @param seconds [Numeric] that all took
+    # @param left_out [Array<String>] Rubies that bin/setup has provided, too
     # @param before [String, nil] the page as it is; nil: there is none
-    def initialize(found:, combinations_count:, seconds:, before: nil, **)
+    def initialize(found:, combinations_count:, seconds:, left_out: [], before: nil, **)
       super(**)
       @combinations_count = combinations_count
       @found = found
-      @seconds = seconds
+      @minutes = (seconds / 60.0).round
+      @left_out = left_out
       @before = before
     end
 
-    # @return [Array<Symbol>] of each cell
-    def outcomes = @found.map { |one| one.fine? ? :met : :missed }
+    # @return [Array<Symbol>] of each cell; missed, too, where all took too long
+    def outcomes = [*@found.map { |one| one.fine? ? :met : :missed }, *(:missed if in_time == :missed)]
 
     # @return [String] the whole page
     def to_s
@@ -93,16 +99,21 @@ module Matrix
         could be. In each, both gems are installed from their packed files by that Ruby, the app's bundle is installed (of a framework, the newest version
         that this Rack allows), and `puma_tuner tune` serves the app under load. A cell is fine when its endpoints are called by their routes, at least
         #{(Trial::EXPLAINED_RATIO * 100).round}% of the requests' wall time is in its parts (*in parts*: they sum to it by construction, so that this tells that the probe's extension records,
-        and no more), their CPU is #{(Trial::CPU_RATIO.begin * 100).round}% at least of what the kernel counts of the server's processes (*kernel's CPU*; the rest is Puma's own), settings are
+        and no more), their CPU is #{Trial::CPU_RATIO.minmax.map { |ratio| (ratio * 100).round }.join("% to ")}% of what the kernel counts of the server's processes
+        (*kernel's CPU*; the rest is Puma's own, so that CPU which is counted twice, or half of which is not, is found, and an error of a tenth is not), settings are
         forecast, there is advice, the probe complains of nothing in the server's output, and no process is left. Rack alone and Roda without our plugin have no routes to tell: their endpoints are paths with `:id` for numbers.
 
-        Newer Rubies than these are to be had nowhere that `bin/setup` builds from; `bin/test --matrix --ruby VERSION` adds one that is installed.
+        The Rubies that were tried: #{@found.map { |one| one.cell.ruby }.uniq.join(", ")}; #{others}. `bin/test --matrix --ruby VERSION` adds one that is installed.
       TEXT
     end
 
+    def others = @left_out.empty? ? "`bin/setup` had provided no other" : "left out, though `bin/setup` had provided it: #{@left_out.join(", ")}"
+
+    def in_time = (@minutes > TARGET_MINUTES) ? :missed : :met
+
     def outcome
       failed = @found.reject(&:fine?)
-      took = "It took #{(@seconds / 60.0).round} minutes, without the Rubies themselves."
+      took = "It took #{@minutes} minutes, without building the Rubies; the target is #{TARGET_MINUTES}: #{in_time}."
       return "All #{@found.size} cells are fine. #{took}" if failed.empty?
       ["**#{failed.size} of #{@found.size} cells failed.** #{took}", failed.map { |one| "- #{one.cell}: #{one.failures.join("; ")}" }.join("\n")]
     end
@@ -132,5 +143,6 @@ Bench.program(__FILE__, Matrix::Options) do |options, machine|
   path = File.join(Bench::PROJECT, Matrix::Options.page)
   began_s = PumaTuner::Clock.now_s
   found = Matrix.run(cells, say: ->(text) { warn "matrix: #{text}" })
-  Matrix::Page.new(machine:, found:, combinations_count: Matrix::Cells.all(Matrix::Cells::RUBIES | options.rubies).size, seconds: PumaTuner::Clock.now_s - began_s, before: (File.read(path) if File.file?(path)))
+  Matrix::Page.new(machine:, found:, combinations_count: Matrix::Cells.all(Matrix::Cells::RUBIES | options.rubies).size, seconds: PumaTuner::Clock.now_s - began_s,
+    left_out: Matrix::RubyPlace.provided - cells.map(&:ruby), before: (File.read(path) if File.file?(path)))
 end

@@ -4,6 +4,7 @@ require "fileutils"
 require "puma_tuner"
 require_relative "screens"
 require_relative "../test/browser/dev_tools"
+require_relative "../benchmark/support/markdown"
 
 # Real reports, as people get them: of the demo, a lab, a fleet, and Solidus where it is set up. Each is opened in Chromium, wide and narrow, light and dark, and as
 # it is printed; the accessibility checker looks at it, and pictures are kept for somebody to judge by eye.
@@ -20,14 +21,54 @@ class Looks
 
   WAIT_S = 30
 
-  # Of one page. views_count: that it was looked at in; barriers: those that are serious or critical, by view; overflowing: views that move sideways
-  Seen = Data.define(:name, :views_count, :barriers, :overflowing) do
+  # Pages of a whole run; the last one where its app is set up.
+  REPORTS = %w[demo lab fleet solidus].freeze
+  NO_SOLIDUS = "Solidus is left out: labs/real_apps/solidus/setup sets it up"
+
+  # Of one page. found: {view => what the checker finds in it}, see DevTools#violations; overflowing: views that move
+  #   sideways
+  Seen = Data.define(:name, :found, :overflowing) do
+    # @return [Hash{String => Array}] those that are serious or critical, by view, where there are any
+    def barriers = found.transform_values { |all| DevTools.barriers(all) }.reject { |_, all| all.empty? }
+
     def fine? = barriers.empty? && overflowing.empty?
 
+    # @return [Array<Integer>] rules that it breaks, in whichever views, by DevTools::IMPACTS
+    def rules_counts
+      rules = found.values.flatten(1).map { |impact, rule, _| [impact, rule] }.uniq
+      DevTools::IMPACTS.map { |impact| rules.count { |one, _| one == impact } }
+    end
+
     def to_s
-      return "fine   #{name}: #{views_count} views" if fine?
-      found = barriers.map { |view, all| "#{view}: #{all.map { |impact, rule, places| "#{rule} (#{impact}), #{places.size}x" }.join(", ")}" }
-      "WRONG  #{name}: #{[*found, *overflowing.map { |view| "#{view}: moves sideways" }].join("; ")}"
+      return "fine   #{name}: #{found.size} views" if fine?
+      told = barriers.map { |view, all| "#{view}: #{all.map { |impact, rule, places| "#{rule} (#{impact}), #{places.size}x" }.join(", ")}" }
+      "WRONG  #{name}: #{[*told, *overflowing.map { |view| "#{view}: moves sideways" }].join("; ")}"
+    end
+  end
+
+  class << self
+    # @param seen [Array<Seen>]
+    # @return [String]
+    def closing(seen) = "#{seen.count(&:fine?)} of #{seen.size} pages are fine"
+
+    # @param seen [Array<Seen>]
+    # @param left_out [Array<String>]
+    # @param made [String] with what
+    # @return [String] a section of docs/measured/reliability.md
+    def section(seen, left_out, made)
+      rows = seen.map do |one|
+        [one.name, *[*one.rules_counts, one.overflowing.size].map(&:to_s), one.fine? ? "fine" : "**wrong**"]
+      end
+      ["## Looks: real reports in a browser",
+        "Written by `rake docs:looks`; not to be edited. To repeat it: `bin/exec rake docs:looks WRITE=1`.",
+        "Reports of the demo, of the lab #{LAB}, of a fleet that never was and of Solidus, where that is set up, " \
+        "were opened in Chromium with all shown that is folded: " \
+        "#{WIDTHS.join(" pixels wide as in a desktop's window, and ")} as on a telephone, each light and dark, and " \
+        "as they are printed. In none of these views may a page move sideways, or axe-core find anything critical or " \
+        "serious. Of what it finds, rules are counted, each once for a page.",
+        made, "**#{closing(seen)}.**",
+        Bench::Markdown.table(["page", *DevTools::IMPACTS, "views that move sideways", "outcome"], rows),
+        *left_out.map { |one| "#{one}." }].join("\n\n").concat("\n")
     end
   end
 
@@ -46,9 +87,20 @@ class Looks
     run("lab", "puma_tuner", "lab", "setup", LAB, "--quick", html: false)
     run("lab", "puma_tuner", "lab", "run", LAB, "--quick")
     fleet
-    return ["Solidus is not set up: labs/real_apps/solidus/setup does it"] unless File.directory?(SOLIDUS)
+    return [NO_SOLIDUS] unless File.directory?(SOLIDUS)
     run("solidus", "puma_tuner", "tune", "--directory", SOLIDUS, "--requests", File.join(PROJECT, "labs/real_apps/solidus/requests.txt"), "--time", "4m", "--", "bundle", "exec", "puma")
     []
+  end
+
+  # Takes those of a whole run before, in the place of new ones.
+  #
+  # @return [Array<String>] what that run has left out
+  # @raise [RuntimeError] where a page is missing that each run makes
+  def again
+    missing = REPORTS.reject { |name| File.file?(page_of(name)) }
+    needed = missing - [REPORTS.last]
+    raise "there is no page of #{needed.join(", ")} in #{@place}: leave AGAIN=1 out" if needed.any?
+    missing.map { NO_SOLIDUS }
   end
 
   # Looks at all pages that stand in the folder.
@@ -66,10 +118,12 @@ class Looks
 
   private
 
+  def page_of(name) = File.join(@place, "#{name}.html")
+
   # A report tells of a busy machine by its exit code; the page is there all the same.
   def run(name, *words, html: true)
     state = {"XDG_STATE_HOME" => File.join(@place, "state")}
-    page = File.join(@place, "#{name}.html")
+    page = page_of(name)
     files = html ? ["--output", File.join(@place, "#{name}.json"), "--html", page] : []
     at = words.index("--") || words.size
     Dir.chdir(PROJECT) { system(state, "bin/exec", *words[0...at], *files, *words[at..], out: $stderr) }
@@ -85,15 +139,13 @@ class Looks
 
   def seen(tools, path)
     open_page(tools, path)
-    barriers, overflowing, count = {}, [], 0
+    found, overflowing = {}, []
     views(tools) do |view|
-      count += 1
-      found = tools.barriers
-      barriers[view] = found if found.any?
+      found[view] = tools.violations
       overflowing << view if tools.value("document.documentElement.scrollWidth - document.documentElement.clientWidth").positive?
       tools.picture(path.sub(/\.html\z/, "-#{view.tr(" ", "-")}.png"))
     end
-    Seen.new(name: File.basename(path, ".html"), views_count: count, barriers:, overflowing:)
+    Seen.new(name: File.basename(path, ".html"), found:, overflowing:)
   end
 
   # With all that is folded shown.

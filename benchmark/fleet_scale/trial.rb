@@ -67,16 +67,24 @@ module FleetScale
     SCRAPE_S = 15
     RECORD_S = 60
 
+    # As far as a rule looks back.
+    RULES_S = 300
+
     # samples_count: written; data_bytes: on the disk; rules_s: evaluating all rules once, nil of recorded fleets
-    # comparison_s: of `fleet`, over the whole time; cpu_s: Prometheus' of it
+    # hours_count: that it has served; comparison_s: of `fleet`, over all of them; cpu_s: Prometheus' of it; all three nil where
+    #   the rules alone were evaluated
     Outcome = Data.define(:workers_count, :hours_count, :source, :samples_count, :data_bytes, :rules_s, :comparison_s, :cpu_s) do
       # @return [Float]
       def bytes_per_sample = data_bytes.fdiv(samples_count)
+
+      # @return [String] "4 h", or "5 min"
+      def served = hours_count ? "#{hours_count} h" : "#{RULES_S / 60} min"
 
       # @return [Float] each day and worker
       def bytes_per_worker_day = data_bytes * 24.0 / hours_count / workers_count
     end
 
+    # @param hours_count [Integer, nil] nil: no longer than the rules look back, which alone are evaluated
     # @param source [Symbol] :raw or :rules
     def initialize(workers_count, hours_count, source:, services_count:, rounds_count:)
       @workers_count = workers_count
@@ -86,7 +94,8 @@ module FleetScale
       @ends_s = Time.now.to_i / 3_600 * 3_600
       step_s = (source == :raw) ? SCRAPE_S : RECORD_S
       # A while more than is asked for: rates need what came before.
-      @times = ((@ends_s - hours_count * 3_600 - 600)..@ends_s).step(step_s).to_a
+      begins_s = @ends_s - (hours_count ? hours_count * 3_600 + 600 : RULES_S)
+      @times = (begins_s..@ends_s).step(step_s).to_a
       @fleet = SimulatedFleet.new(workers_count:, times: @times, services_count:)
     end
 
@@ -106,14 +115,19 @@ module FleetScale
     def outcome(prometheus, data_bytes)
       rules_s = (median { evaluate_rules(prometheus) } if @source == :raw)
       cpu_ns = prometheus.cpu_ns
-      comparison_s = median { compare(prometheus) }
+      comparison_s = (median { compare(prometheus) } if @hours_count)
       Outcome.new(workers_count: @fleet.workers_count, hours_count: @hours_count, source: @source.to_s, samples_count: @backfill.samples_count,
-        data_bytes:, rules_s:, comparison_s:, cpu_s: (prometheus.cpu_ns - cpu_ns) / 1e9 / @rounds_count)
+        data_bytes:, rules_s:, comparison_s:, cpu_s: ((prometheus.cpu_ns - cpu_ns) / 1e9 / @rounds_count if @hours_count))
     end
 
+    # Of a fleet that is not all there they would be quick.
     def evaluate_rules(prometheus)
       client = PumaTuner::Fleet::Prometheus.new(prometheus.url, timeout_s: 120)
-      YAML.load_file(RULES)["groups"].flat_map { |group| group["rules"] }.each { |rule| client.instant(rule["expr"], @ends_s) }
+      rules = YAML.load_file(RULES)["groups"].flat_map { |group| group["rules"] }
+      recorded = rules.to_h { |rule| [rule["record"], client.instant(rule["expr"], @ends_s)] }
+      servers_count = recorded.fetch("fleet:puma_tuner_servers:count").sum { |series| series.values.each_value.sum }
+      whole = servers_count * SimulatedFleet::WORKERS_PER_SERVER == @fleet.workers_count
+      raise "the rules saw #{servers_count.round} servers" unless whole && recorded.fetch("fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m").any?
     end
 
     def compare(prometheus)

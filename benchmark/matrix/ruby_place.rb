@@ -20,6 +20,9 @@ module Matrix
       @place = File.join(PumaTuner::Host::CacheFolder.path, "matrix", version)
     end
 
+    # @return [Array<String>] versions that bin/setup has built
+    def self.provided = Dir[File.join(PumaTuner::Host::CacheFolder.path, "ruby-*")].filter_map { |path| path[/ruby-([\d.]+)\z/, 1] }.sort
+
     # Anew each time, as this is what is tried.
     # @return [void]
     # @raise [PumaTuner::MeasurementFailed]

@@ -16,7 +16,7 @@ module Bench
     end
 
     # What the headings of sections begin with that stand behind another program's page.
-    SECTIONS = ["## Fuzz", "## Documentation"].freeze
+    SECTIONS = ["## Fuzz", "## Documentation", "## Looks"].freeze
 
     # Writes the page. One whose heading is of the second level is a section of another's, and stands behind it.
     #

@@ -19,7 +19,8 @@ module PackageTest
     # @param build [#call] builds its packages
     # @param rubies [Array<String>] versions that have to be here
     # @param write [Boolean]
-    # @raise [Release::Failed] where a Ruby is missing: what was not tried with all of them is no success
+    # @raise [Release::Failed] where a Ruby is missing, or has nothing to be tried with: what was not tried with all
+    #   of them is no success
     def run(release, build:, rubies: Matrix::Cells::RUBIES, write: false)
       missing = release.class.missing(rubies)
       raise Release::Failed, "package_test tries the gems with Ruby #{rubies.join(" and ")}; provide #{missing.join(" and ")}: bin/setup #{missing.map { |version| "--ruby #{version}" }.join(" ")}" if missing.any?
@@ -27,6 +28,10 @@ module PackageTest
       build.call
       lines = []
       release.try_everywhere { |line| puts lines.push(line).last }
+      untried = rubies.reject { |version| lines.any? { |line| line.start_with?("Ruby #{version},") } }
+      if untried.any? || lines.empty?
+        raise Release::Failed, "no installation was tried#{" with Ruby #{untried.join(" and ")}" if untried.any?}"
+      end
       puts "package_test: #{fine(lines)}"
       File.write(PAGE, page(File.read(PAGE), lines, Bench::Provenance.line(machine, commit: release.commit_words))) if write
     end

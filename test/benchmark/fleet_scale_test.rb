@@ -51,11 +51,22 @@ class FleetScaleTest < TunerTest
 
   def page(*outcomes) = Page.new(machine: PumaTuner::Probe::MachineFacts.read, trials: outcomes, options: Options.parse([]))
 
-  test "the page judges by the whole fleet, and reckons from the largest in full" do
-    results = page(outcome("raw", 30.0, workers_count: 50).with(rules_s: 0.3), outcome("raw", 60.0), outcome("rules", 9.0, workers_count: 8_000)).results
+  # Of a fleet that was written for the rules alone.
+  def brief(rules_s, workers_count:) = outcome("raw", nil, workers_count:).with(hours_count: nil, rules_s:, cpu_s: nil)
+
+  test "the page judges by the whole fleet, and reckons from the largest in full, and the rules from that of minutes" do
+    whole = outcome("rules", 9.0, workers_count: 8_000)
+    raw = [outcome("raw", 30.0, workers_count: 50), outcome("raw", 60.0).with(rules_s: 0.9)]
+    results = page(*raw, brief(0.6, workers_count: 100), brief(4.4, workers_count: 2_000), whole).results
     assert_match(/2,000 servers \(8,000 workers\) in full would take 1\.0 GiB for 7 days/, results)
-    assert_match(/evaluating all rules once would take 32\.1 s of each minute/, results)
-    assert_match(/24 hours of 2,000 servers \(8,000 workers\) took 9\.00 s; the target is 10 s: met/, results)
+    assert_match(/Over 5 min of 500 servers \(2,000 workers\), .* took 4\.40 s; .* from 25 servers \(100 workers\) to there, it is 16\.4 s of 2,000 servers \(8,000 workers\), 4\.00x as many\./, results)
+    assert_match(/it takes 1\.50x as long .* so evaluating all rules once would take 24\.6 s of each minute/, results)
+    assert_match(/^\| +2,000 \| 5 min \| +raw \|.* 4\.40 s \| +- \| +- \|$/, results)
+    assert_match(/24 hours of 2,000 servers \(8,000 workers\) took 9\.00 s; the target is 10 s: met\. Fewer servers would take it as long/, results)
+    same = [0.6, 0.7].map { |rules_s| brief(rules_s, workers_count: 100) }
+    [[], same].each do |briefs|
+      refute_match(/would take .* of each minute/, page(*raw, *briefs, whole).results, "without one of minutes that is larger nobody knows")
+    end
     assert_match(/^Made with .+ on \d{4}-\d\d-\d\d: .+\.$/, page(outcome("rules", 9.0)).to_s)
     assert_equal [:missed], page(outcome("rules", 11.0)).outcomes
     assert_equal [:met], page(outcome("raw", 60.0), outcome("rules", 9.0)).outcomes
@@ -72,5 +83,17 @@ class FleetScaleTest < TunerTest
     assert_operator trial.samples_count, :>, 30_000
     assert_operator trial.comparison_s, :>, 0
     assert_empty Dir["#{Trial::TMP}/fleet_scale#{Time.now.strftime("%Y%m%d")}-#{Process.pid}-*"]
+  end
+
+  test "rules are evaluated over as long as they look back, and a fleet that is not all there is noticed" do
+    assert_equal Trial::RULES_S, File.read(Trial::RULES).scan(/\[(\d+)m\]/).flatten.map { |minutes| minutes.to_i * 60 }.max
+    skip PrometheusProcess.why_not if PrometheusProcess.why_not
+    trial = Trial.new(12, nil, source: :raw, services_count: 1, rounds_count: 1)
+    outcome = trial.run
+    assert_equal ["5 min", nil, nil], [outcome.served, outcome.comparison_s, outcome.cpu_s]
+    assert_operator outcome.rules_s, :>, 0
+    fleet = trial.instance_variable_get(:@fleet)
+    fleet.define_singleton_method(:workers_count) { 16 }
+    assert_match(/the rules saw 3 servers/, assert_raises(RuntimeError) { trial.run }.message)
   end
 end

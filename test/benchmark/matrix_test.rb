@@ -11,7 +11,7 @@ class MatrixTest < TunerTest
     Matrix::Found.new(cell:, failures: [], versions: {"puma" => "6.6.1", "rack" => "2.2.25"}, seconds: 20, explained_ratio: 0.9999, cpu_ratio: 0.64, requests_count: 900, **changes)
   end
 
-  def page(found, before: nil) = Matrix::Page.new(machine: PumaTuner::Probe::MachineFacts.read, found:, combinations_count: CELLS.size, seconds: 1_200, before:)
+  def page(found, seconds: 1_200, **) = Matrix::Page.new(machine: PumaTuner::Probe::MachineFacts.read, found:, combinations_count: CELLS.size, seconds:, **)
 
   test "any two values stand in a cell, and the cells are as few as they can be" do
     chosen = Matrix::Cells.pairwise(CELLS)
@@ -26,6 +26,16 @@ class MatrixTest < TunerTest
     assert_equal [%i[met missed], 1], [page.outcomes, Bench.status(page.outcomes)]
     assert_match(/\*\*1 of 2 cells failed\.\*\*.*\n\n- Ruby 3\.4\.5, Puma 8\.0, Rack 3\.2, Grape, two workers: its endpoints are called GET \/x/, page.results)
     assert_match(/\| 3\.3\.8 \| 6\.6\.1 \| 2\.2\.25 \| Rack alone +\| one process \|   99\.99% \| +64% \| +fine/, page.results)
+  end
+
+  test "the page tells which Rubies were tried, and which were not, how far CPU may be off, and how long it took" do
+    text = page([found, found(CELLS.last)]).results
+    assert_match(/The Rubies that were tried: 3\.3\.8, 3\.4\.5; `bin\/setup` had provided no other\./, text)
+    assert_match(/The Rubies that were tried: 3\.3\.8; left out, though `bin\/setup` had provided it: 4\.0\.1\./, page([found], left_out: %w[4.0.1]).results)
+    assert_includes text, "their CPU is 50% to 103% of what the kernel counts"
+    assert_includes text, "It took 20 minutes, without building the Rubies; the target is 60: met."
+    late = page([found], seconds: 3_700)
+    assert_equal [%i[met missed], true], [late.outcomes, late.results.include?("It took 62 minutes, without building the Rubies; the target is 60: missed.")]
   end
 
   test "what others wrote of the page stays" do

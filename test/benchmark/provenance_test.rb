@@ -73,10 +73,14 @@ class ProvenanceTest < TunerTest
   # Pages of which several programs write a part each: the soak, the fuzzing and the walk through the documentation; packages and matrix.
   PARTS_COUNTS = {"docs/measured/reliability.md" => 3, "docs/compatibility.md" => 2}.freeze
 
+  # A part that nobody has written in full yet: once it is there, it says the same.
+  LATER = /^## Looks: /
+
   (PAGES | PARTS_COUNTS.keys).each do |page|
     test "#{page} says what it was made with: a commit that there is" do
-      lines = File.readlines(File.join(PROJECT, page), chomp: true).grep(/^Made with /)
-      assert_equal PARTS_COUNTS.fetch(page, 1), lines.size
+      text = File.readlines(File.join(PROJECT, page), chomp: true)
+      lines = text.grep(/^Made with /)
+      assert_equal PARTS_COUNTS.fetch(page, 1) + text.grep(LATER).size, lines.size
       lines.each do |line|
         made = Bench::Provenance::PATTERN.match(line)
         refute_nil made, line

@@ -89,17 +89,27 @@ class DevTools
   # Its rules that tell of colours, which are all that a scheme changes.
   COLOUR_RULES = %w[color-contrast link-in-text-block].freeze
 
+  # How severe the checker calls what it finds; the first two are barriers.
+  IMPACTS = %w[critical serious moderate minor].freeze
+
+  # @param found [Array<Array>] see violations
+  # @return [Array<Array>] of these, what is serious or critical
+  def self.barriers(found) = found.select { |impact, *| IMPACTS.first(2).include?(impact) }
+
+  # @return [Array<Array>] what violations finds serious or critical
+  def barriers(**) = self.class.barriers(violations(**))
+
   # @param colours [Boolean] whether colours alone are looked at, in a page that was looked at as a whole in another scheme
-  # @return [Array<Array>] impact, rule and places of what it finds serious or critical in the page as it is
+  # @return [Array<Array>] impact, rule and places of what it finds in the page as it is
   # @raise [RuntimeError] when it looked at nothing
-  def barriers(colours: false)
+  def violations(colours: false)
     value(FRAMES)
     value("#{File.read(AXE)};0") unless value("typeof axe") == "object"
     # What passes is told with a place each, and not with all of them, which take long to describe.
     options = JSON.generate({resultTypes: ["violations"], runOnly: (COLOUR_RULES if colours)}.compact)
     found, passes_count = value("axe.run(#{options}).then((found) => [found.violations.map((one) => [one.impact, one.id, one.nodes.map((node) => node.html.slice(0, 300) + ' ' + node.failureSummary)]), found.passes.length])")
     raise "the checker passed #{passes_count} rules only" if passes_count < (colours ? 1 : 10)
-    found.select { |impact, *| %w[serious critical].include?(impact) }
+    found
   end
 
   # @param script [String] an expression, whose promise is waited for

@@ -153,6 +153,15 @@ class ReleaseTest < TunerTest
     assert_match(/provide 3\.3\.8: bin\/setup --ruby 3\.3\.8/, error.message)
   end
 
+  test "a Ruby with which nothing was installed is told, and no installation at all is not called fine" do
+    tried = ->(*lines) { Class.new(Release) { define_method(:try_everywhere) { |&told| lines.each(&told) } }.new(PROJECT, rubies: [RbConfig.ruby]) }
+    failed = ->(release, **wanted) { assert_raises(Release::Failed) { capture_io { PackageTest.run(release, build: -> {}, **wanted) } }.message }
+    assert_equal "no installation was tried with Ruby #{RUBY_VERSION}", failed.call(tried.call, rubies: [RUBY_VERSION])
+    assert_equal "no installation was tried with Ruby #{RUBY_VERSION}", failed.call(tried.call("Ruby 3.2.1, a.gem: fine"), rubies: [RUBY_VERSION])
+    assert_equal "no installation was tried", failed.call(tried.call, rubies: [])
+    assert_output(/package_test: 1 installation is fine/) { PackageTest.run(tried.call("Ruby #{RUBY_VERSION}, a.gem: fine"), build: -> {}, rubies: [RUBY_VERSION]) }
+  end
+
   test "what was tried stands in the page of compatibility, and is written anew in the same place" do
     page = "# C\n\n## Packages\n\nx\n\n## Rubies\n\ny\n"
     first = PackageTest.page(page, ["Ruby 3.4.5: fine in 3 s"], "Made with a.")

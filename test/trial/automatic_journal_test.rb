@@ -77,6 +77,8 @@ class TrialAutomaticJournalTest < TunerTest
         File.write(file.path, other.join)
         assert_match(/it is no journal of auto/, assert_raises(InvalidDocument) { replay(file) }.message)
       end
+      File.write(file.path, '{"kind":"auto_journal","format":2}')
+      assert_match(/its format is 2, .* is newer/, assert_raises(InvalidDocument) { replay(file) }.message)
     end
   end
 end

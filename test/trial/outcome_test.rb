@@ -143,7 +143,7 @@ class TrialOutcomeTest < TunerTest
     end
   end
 
-  test "a journal that decided otherwise is not taken for the same, and what is none is named" do
+  test "a journal that decided otherwise is not taken for the same, and what is none, or a newer one, is named" do
     list = readings(plan, seconds: 8) { |_, canary| {errors: canary ? 2 : 0} }
     Tempfile.create("journal") do |file|
       path = journal(plan, list, file)
@@ -151,9 +151,11 @@ class TrialOutcomeTest < TunerTest
       File.write(path, lines.map { |line| line.sub(/"decision":\{.*\}\}\Z/, '"decision":null}') }.join)
       error = assert_raises(InvalidMeasurement) { Trial::Journal.read(path).replay }
       assert_match(/decides errors, where to go on was decided/, error.message)
-      [["x"], [], ["{}"], ['{"kind":"trial_journal","format":2}'], lines.drop(1)].each do |other|
-        File.write(path, other.join)
-        assert_raises(InvalidDocument) { Trial::Journal.read(path) }
+      newer = '{"kind":"trial_journal","format":2,"tool_version":"9.0"}'
+      {"x" => /it is no journal/, "" => /it is no journal/, "{}" => /it is no journal/, lines.drop(1).join => /it is no journal/,
+       newer => /its format is 2, and this puma_tuner \(\S+\) reads 1; the one that wrote it is newer \(9\.0\), and reads it\./}.each do |other, why|
+        File.write(path, other)
+        assert_match(why, assert_raises(InvalidDocument) { Trial::Journal.read(path) }.message)
       end
     end
     assert_raises(UsageError) { Trial::Journal.read("/nowhere") }

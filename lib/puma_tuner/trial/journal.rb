@@ -82,8 +82,11 @@ module PumaTuner
           first, *rest = lines.each_with_index.filter_map { |line, number|
             parsed(line, last: number == lines.size - 1)
           }
-          unless first.is_a?(Hash) && first["kind"] == kind && first["format"] == FORMAT
+          unless first.is_a?(Hash) && first["kind"] == kind
             raise InvalidDocument.new(path, "it is no journal of #{NAMES.fetch(kind)}")
+          end
+          unless first["format"] == FORMAT
+            raise InvalidDocument.new(path, Document.other_version(first, key: "format", known: FORMAT))
           end
           yield first, rest
         rescue SystemCallError => error

@@ -63,13 +63,19 @@ module PumaTuner
         #
         # @return [Array<String>] folders for what lives as long as a server, the best first
         def places
-          # An app may change its folder, so that processes would differ.
-          named = ENV["TMPDIR"]&.then { |path| File.expand_path(path) }
           temporary = [named, "/tmp"].compact.find { |path| usable?(path) && !open_to_all?(path) }
           [IN_MEMORY, temporary].compact.uniq.select { |path| usable?(path) }
         end
 
         private
+
+        # An app may change its folder, so that processes would differ. A folder of a user who is not there ("~name"),
+        # or seen from a folder that is gone, is none.
+        def named
+          ENV["TMPDIR"]&.then { |path| File.expand_path(path) }
+        rescue ArgumentError, SystemCallError
+          nil
+        end
 
         def usable?(path) = File.directory?(path) && File.writable?(path)
 
