@@ -110,6 +110,7 @@ class AdviceProofTest < TunerTest
     assert_equal [:better, true, false, 1.6], [held.outcome, held.as_predicted?, held.otherwise?, held.predicted.value]
     nothing = check(advised, TuningFixture.verdict(other: "affinity", factor: 1.004)).measured
     assert_equal [:equivalent, false, true], [nothing.outcome, nothing.as_predicted?, nothing.otherwise?]
+    assert_equal [topology("1x5"), Model::Arrivals.closed(10)], [held.today, held.arrivals]
   end
 
   test "of other workers or threads the sweep's own forecast is held against it" do

@@ -57,6 +57,43 @@ class TunerVariantsTest < TunerTest
     assert_equal [20_000], [[], goals].map { |some| sweeper[some].call([]).requests_count }.uniq
   end
 
+  # Requests that let go of the GVL 190 times, and eight settings for each core.
+  def many_releases = workload(endpoints: [endpoint_demand(demand([0.02] * 191, [0.01] * 190))])
+
+  # @return [Tuner]
+  def tuner_of_many_settings(**fields)
+    topologies = [1, 2].product((1..8).to_a).map { |pair| Topology.from(*pair) }
+    tuner(topologies:, track_record: Predict::TrackRecord.new("/nowhere"), **fields)
+  end
+
+  # @return [Integer] by two cores, unless there are others
+  def planned_count(of: many_releases, on: machine(cores_count: 2), goals: [], **fields)
+    tuner_of_many_settings(simulated_requests: 5_000, **fields).send(:simulated_requests_count, of, on, goals)
+  end
+
+  test "--time has as many requests simulated as a tenth of it is enough for, with the cores that the container may use" do
+    assert_equal [5_000, 3_900, 1_500], [nil, 300, 120].map { |time_limit_s| planned_count(time_limit_s:) }
+    limited = machine(cores_count: 8).with(quota_ns: 100 * MS, period_ns: 100 * MS)
+    assert_equal [5_000, 1_900], [machine(cores_count: 8), limited].map { |on| planned_count(time_limit_s: 300, on:) }
+    checked = %w[1x5 2x8].map { |text| topology(text) }
+    assert_equal 1_500, planned_count(time_limit_s: 120, checked_topologies: checked), "each setting counts once"
+  end
+
+  test "no requests are left out of short ones, with a goal, at a rate, or where nothing is to be proven" do
+    facts = [{of: workload}, {arrivals: Model::Arrivals.open(50)}, {rounds_count: 0}, {goals: [Goal.read("90% < 1s")]}]
+    assert_equal [5_000, 5_000, 5_000, 10_000], facts.map { |fact| planned_count(time_limit_s: 120, **fact) }
+    open = many_releases.with(arrivals: Model::Arrivals.open(50))
+    assert_equal 5_000, planned_count(time_limit_s: 120, of: open)
+  end
+
+  test "that fewer requests are simulated is told with the forecasts" do
+    tuner = tuner_of_many_settings(simulated_requests: 1_200, time_limit_s: 10)
+    sweep = tuner.send(:sweeper, many_releases, machine(cores_count: 2), []).call([])
+    told = "to fit into the time limit, each simulation counts 1000 requests instead of 1200, " \
+      "so that chance makes the intervals of forecasts wider"
+    assert_equal [1_000, [told]], [sweep.requests_count, sweep.remarks]
+  end
+
   # @return [Integer] turns of a round of 1x5 and 2x3, which are predicted to take 300 and 500 MiB
   def turns_count(**limit)
     predicted = sweep(forecast("1x5", 100, memory_bytes: 300 << 20), forecast("2x3", 190, memory_bytes: 500 << 20))
@@ -256,7 +293,7 @@ class TunerPoolTest < TunerTest
   test "a pool whose size a variable says has a place for each thread in the proof, which is held against no forecast" do
     variant, checks_count, remembered = proven("all:\n  pool: <%= ENV.fetch(\"RAILS_MAX_THREADS\") { 2 } %>\n")
     assert_equal [{"topology" => "2x3", "env.RAILS_MAX_THREADS" => "3"}, nil, 1], [variant.factors, variant.forecast, checks_count]
-    assert_equal [[:better, nil]], remembered.map { |one| [one.outcome, one.predicted] }
+    assert_equal [[:better, nil, Model::Arrivals.closed(20)]], remembered.map { |one| [one.outcome, one.predicted, one.arrivals] }
   end
 
   test "another pool is proven as it is, which says how good the forecast was, and nothing of the advice" do

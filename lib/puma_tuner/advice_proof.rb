@@ -40,7 +40,7 @@ module PumaTuner
     # @param verdict [Prove::Verdict]
     # @param variant [String] name of the one that follows the advice
     # @param metric [String] that the advice is about
-    # @param today [Topology]
+    # @param today [Predict::Forecast] of today's setting, under the load of the proof
     # @param predicted [Stats::Estimate, nil] over today's
     # @return [Advise::Measured, nil] nil where nothing could be compared
     def self.measured(advice, verdict, variant, metric:, today:,
@@ -50,9 +50,9 @@ module PumaTuner
       return unless comparison || fails
       factors = verdict.cells.find { |cell| cell.variant == variant }.factors
       predicted = nil if advice.larger_pool?(factors)
-      Advise::Measured.new(rule: advice.rule, lines: advice.lines, topology: advice.topology, today:, metric:,
-        ratio: comparison&.ratio, predicted:, outcome: fails ? :fails : comparison.outcome,
-        measured_at: verdict.started_at)
+      Advise::Measured.new(rule: advice.rule, lines: advice.lines, topology: advice.topology, metric:,
+        today: today.topology, ratio: comparison&.ratio, predicted:, outcome: fails ? :fails : comparison.outcome,
+        measured_at: verdict.started_at, arrivals: today.scenario.arrivals)
     end
 
     # @param advice [Array<Advise::Advice>]
@@ -215,7 +215,7 @@ module PumaTuner
     def measured(advice, variant)
       metric = OF_MEMORY.include?(advice.rule) ? "pss" : @plan.primary
       return unless verdict
-      AdviceProof.measured(advice, verdict, variant.name, metric:, today: @sweep.today,
+      AdviceProof.measured(advice, verdict, variant.name, metric:, today:,
         predicted: predicted(advice, variant, metric))
     end
   end

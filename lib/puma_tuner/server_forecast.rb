@@ -138,7 +138,8 @@ module PumaTuner
     end
 
     # What is known of the app from proofs on this machine, by this user: it is read, and never written from here. A
-    # server knows no command that it would be known by.
+    # server knows no command that it would be known by. Its line could not tell what was worse under another load, so
+    # proofs under any load count.
     def remember(workload)
       counts = workload.endpoints.to_h { |endpoint| [endpoint.name, endpoint.requests_count] }
       records = {say: ->(_) {}, read_only: true}

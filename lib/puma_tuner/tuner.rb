@@ -25,6 +25,10 @@ module PumaTuner
     # Recording, at all settings, may take this share of the time that is given.
     MEASURED_RATIO = 0.35
 
+    # Forecasts are planned to take no more than this share of it: the fewest rounds that can show anything of two
+    # settings take over half of two minutes.
+    PREDICTED_RATIO = 0.1
+
     # Calibrating must leave this many times as much for all the rest.
     CALIBRATED_SHARE = 4
 
@@ -124,7 +128,7 @@ module PumaTuner
       constraints = @plan.constraints.inside(observation.machine, elsewhere: @elsewhere)
       sweeper = sweeper(workload, machine, constraints.goals)
       arrivals = @plan.arrivals || workload.arrivals
-      experience = Advise::Experience.new(known, today: observation.topology)
+      experience = Advise::Experience.new(known, today: observation.topology, arrivals:)
       topologies = experience.topologies(@plan.topologies) | @plan.checked_topologies | [observation.topology]
       scenarios = topologies.map { |topology| Predict::Scenario.as_recorded(workload, topology, arrivals) }
       sweep, list = Advise.call(workload, sweeper, scenarios, constraints, observation:) do |wanted|
@@ -141,12 +145,30 @@ module PumaTuner
     end
 
     def sweeper(workload, machine, goals)
-      requests_count = @plan.simulated_requests
-      requests_count = [requests_count, Predict::CapacitySearch::REQUESTS_COUNT].max if goals.any?
+      requests_count = simulated_requests_count(workload, machine, goals)
       Predict::Sweeper.new(workload:, machine:, seed: @plan.seed, requests_count:, goals:,
         past_error: @plan.track_record.past_error(@app_key), what_if: @plan.what_if.to_a,
         remarks: [*@remarks, *@plan.what_if&.remarks], limits: Predict::Limits.of(workload, machine),
         as_recorded: @as_recorded)
+    end
+
+    # No requests are left out with goals, or at a rate, as near the limit queues take long to show that they grow; nor
+    # where there is no proof that needs the time.
+    #
+    # @return [Integer] in each simulation
+    def simulated_requests_count(workload, machine, goals)
+      wanted_count = @plan.simulated_requests
+      return [wanted_count, Predict::CapacitySearch::REQUESTS_COUNT].max if goals.any?
+      unproven = @plan.rounds_count&.zero? || @elsewhere
+      return wanted_count if @plan.time_limit_s.nil? || unproven || (@plan.arrivals || workload.arrivals).open?
+      settings = @plan.topologies | @plan.checked_topologies | [workload.observed_topology]
+      count = Predict::Sweeper.requests_within(@plan.time_limit_s * PREDICTED_RATIO, workload, settings.size,
+        wanted_count, cores_count: machine.usable_cores)
+      if count < wanted_count
+        @remarks << "to fit into the time limit, each simulation counts #{Units.counted(count, "request")} instead " \
+          "of #{wanted_count}, so that chance makes the intervals of forecasts wider"
+      end
+      count
     end
 
     # A forecast that has now been measured tells how good this app's next forecasts are. The same topology twice, for
@@ -164,7 +186,8 @@ module PumaTuner
       @plan.track_record.add(@app_key, checks, machine_key: machine.calibrated&.machine_key, **app)
       recommended = verdict.cells.find { |cell| cell.variant == "recommended" }
       return unless recommended && advised && @plan.proof_record && !advised.starved(recommended.factors)
-      measured = AdviceProof.measured(advised, verdict, "recommended", metric: verdict.primary, today: sweep.today)
+      measured = AdviceProof.measured(advised, verdict, "recommended", metric: verdict.primary,
+        today: sweep.at(sweep.today))
       @plan.proof_record.add(@app_key, [measured].compact, **app)
     end
 

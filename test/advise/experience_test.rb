@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "support/builders"
 require "tmpdir"
 
@@ -23,6 +24,52 @@ class AdviceExperienceTest < TunerTest
   end
 
   def applied(measured, *advice) = Advise::Experience.new(measured, today: topology("1x5")).apply(Advise::AdviceList.new(advice:))
+
+  CLOSED = Model::Arrivals.closed(20)
+  OPEN = Model::Arrivals.open(100)
+
+  # @return [Advise::Experience] of today's 1x5, under this load
+  def experience(arrivals, *measured) = Advise::Experience.new(measured, today: topology("1x5"), arrivals:)
+
+  # @return [Array] what stands beside the advice "gc" under this load, of alike loads and of others, and what is left out
+  def told(arrivals, *measured)
+    list = experience(arrivals, *measured).apply(Advise::AdviceList.new(advice: [advice("gc")]))
+    [*list.advice.flat_map { |one| [one.measured, one.measured_elsewhere] }, list.withheld]
+  end
+
+  test "what was worse under another load is told, and the advice stays" do
+    others = [Model::Arrivals.closed(41), Model::Arrivals.closed(9), Model::Arrivals.closed(20, think_ns: MS), OPEN]
+    {CLOSED => others, OPEN => [CLOSED]}.each do |proven, all|
+      known = measured("gc", :worse, arrivals: proven)
+      all.each { |other| assert_equal [nil, known, []], told(other, known), "#{proven}; #{other}" }
+    end
+    larger = experience(OPEN, measured("topology", :worse, topology: topology("2x8"), arrivals: CLOSED))
+    assert_equal [topology("2x8")], larger.topologies([topology("2x8")])
+    assert_empty larger.apply(Advise::AdviceList.new(advice: [])).withheld
+  end
+
+  test "about as many connections are the same load, and so are all rates, of which an app meets many" do
+    about = [CLOSED, Model::Arrivals.closed(40), Model::Arrivals.closed(10)]
+    {CLOSED => about, OPEN => [OPEN, Model::Arrivals.open(7, connections_count: 50)]}.each do |proven, alike|
+      known = measured("gc", :worse, arrivals: proven)
+      alike.each { |one| assert_equal [[known]], told(one, known), "#{proven}; #{one}" }
+    end
+  end
+
+  test "what failed counts under any load, and so does memory; a proof by an older version, and where nobody tells the load" do
+    known = [measured("gc", :fails, arrivals: OPEN), measured("gc", :worse, arrivals: OPEN).with(metric: "pss"), measured("gc", :worse)]
+    known.each { |one| assert_equal [[one]], told(CLOSED, one) }
+    assert_equal [[measured("gc", :worse, arrivals: OPEN)]], told(nil, measured("gc", :worse, arrivals: OPEN))
+  end
+
+  test "under loads that are alike the last proof counts, whatever came out under others" do
+    topologies = [CLOSED, Model::Arrivals.closed(21), OPEN].zip(%i[worse better worse]).map do |arrivals, outcome|
+      measured("topology", outcome, topology: topology("2x8"), arrivals:)
+    end
+    assert_equal [[topology("2x8")], []], [CLOSED, OPEN].map { |load| experience(load, *topologies).topologies([topology("2x8")]) }
+    first, last, other = topologies.map { |one| one.with(rule: "gc", topology: nil) }
+    assert_equal [last, nil, []], told(CLOSED, first, last, other)
+  end
 
   test "an advice that made things worse is left out, with what was measured" do
     list = applied([measured("gc", :worse), measured("malloc", :fails)], advice("gc"), advice("malloc"), advice("affinity"))
@@ -71,6 +118,21 @@ class AdviceExperienceTest < TunerTest
       assert_equal [[], 2], [said.dup, record.forget("shop")]
       assert_equal [[], [first], 0], [record.of("shop"), record.of("blog"), record.forget("shop")]
       assert_equal ["2 pieces", "0 pieces"].map { |count| "forgotten what proofs showed of #{count} of advice for this app" }, said
+    end
+  end
+
+  test "each load has a last proof; all are forgotten as one piece of advice, and a record of an older version is read" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "proofs.json")
+      older = JSON.parse(JSON.generate(measured("gc", :worse).to_document)).except("arrivals")
+      File.write(path, JSON.generate({schema_version: 1, apps: {shop: [older]}}))
+      record = Advise::ProofRecord.new(path, say: ->(_) {})
+      proofs = [CLOSED, OPEN, CLOSED].map.with_index(2) do |arrivals, month|
+        measured("gc", :better, at: "2026-0#{month}-01T00:00:00Z", arrivals:)
+      end
+      record.add("shop", proofs)
+      assert_equal [measured("gc", :worse), *proofs.drop(1)], record.of("shop")
+      assert_equal 1, record.forget("shop")
     end
   end
 end

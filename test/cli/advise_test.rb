@@ -126,12 +126,12 @@ class AdviseCommandTest < TunerTest
   end
 
   # @return [Advise::Measured] of the recommendation, in this app's record
-  def remember(outcome)
+  def remember(outcome, **)
     done
     advised = list.recommendation
     ratio = Stats::Estimate.new(value: 0.9, low: 0.85, high: 0.95, level_ratio: 0.95, samples_count: 12)
     Advise::Measured.new(rule: advised.rule, lines: advised.lines, topology: advised.topology, today: topology("1x1"), metric: "throughput", ratio:,
-      predicted: advised.throughput_ratio, outcome:, measured_at: "2026-01-02T03:04:05Z").tap do |measured|
+      predicted: advised.throughput_ratio, outcome:, measured_at: "2026-01-02T03:04:05Z", **).tap do |measured|
       key = Predict::TrackRecord.app_key(observation, ["GET /articles/:id"])
       Advise::ProofRecord.new(path("state/puma_tuner/proofs.json")).add(key, [measured])
     end
@@ -152,5 +152,18 @@ class AdviseCommandTest < TunerTest
     text = done.unwrapped
     assert_equal topology("1x4"), list.recommendation.topology
     assert_match(/before measured on 2026-01-02 against 1x1: 0\.90x \(0\.85–0\.95\) requests\/s, no difference shown; predicted was/, text)
+  end
+
+  # The recording is of ten connections.
+  test "what a proof showed to be worse under another load is told beside the advice, which stays; --at asks for another one, too" do
+    remember(:worse, arrivals: Model::Arrivals.closed(30))
+    text = done.unwrapped
+    assert_match(/before measured on 2026-01-02 against 1x1, under a load of 30 connections: 0\.90x .* worse; .*; this advice is for another load/, text)
+    assert_equal [topology("1x4"), []], [list.recommendation.topology, list.withheld]
+    remember(:worse, arrivals: Model::Arrivals.closed(10))
+    done
+    assert_equal [topology("1x4")], list.withheld.map(&:topology)
+    done("--at", "30/s")
+    assert_empty list.withheld
   end
 end

@@ -60,31 +60,34 @@ class TuneTest < TunerTest
     end
   end
 
-  # @return [PumaTuner::Advise::ProofRecord] by which 1x3 made the app worse
-  def remember(app)
+  # @return [PumaTuner::Advise::ProofRecord] by which 1x3 made the app worse under so many connections
+  def remember(app, connections_count)
     words = {rule: "topology", lines: {"config/puma.rb" => "threads 3, 3"}, topology: "1x3", today: "1x1"}
     measured = PumaTuner::Advise::Measured.new(**words, **%i[topology today].to_h { |name| [name, PumaTuner::Topology.parse(words[name])] },
       metric: "throughput", ratio: PumaTuner::Stats::Estimate.new(value: 0.8, low: 0.7, high: 0.9, level_ratio: 0.95, samples_count: 12), predicted: nil,
-      outcome: :worse, measured_at: "2026-01-02T03:04:05Z")
+      outcome: :worse, measured_at: "2026-01-02T03:04:05Z", arrivals: PumaTuner::Model::Arrivals.closed(connections_count))
     key = PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation, tuning(app).observation.endpoints.map(&:name))
     PumaTuner::Advise::ProofRecord.new(File.join(app.folder, "state/puma_tuner/proofs.json")).tap { |record| record.add(key, [measured]) }
   end
 
   def forecast(app) = tuning(app).sweep.forecasts.map { |one| one.topology.to_s }.sort
 
-  test "what earlier proofs showed to be worse is not forecast, until --forget" do
+  test "what earlier proofs showed to be worse is not forecast, until --forget; under another load it is" do
     ServedApp.open do |app|
       words = ["--rounds", "0", "--workers", "1"]
       tune(app, *words)
       assert_equal %w[1x1 1x2 1x3], forecast(app)
       assert_equal File.basename(app.folder), tuning(app).observation.folder
-      record = remember(app)
+      record = remember(app, 4)
       tune(app, *words)
       assert_equal [%w[1x1 1x2], %w[1x3]], [forecast(app), tuning(app).advice_list.withheld.map { |one| one.topology.to_s }]
       result = tune(app, *words, "--forget")
       assert_equal %w[1x1 1x2 1x3], forecast(app)
       assert_match(/^puma_tuner: forgotten what proofs showed of 1 piece of advice for this app$/, result.err)
       assert_empty record.of(PumaTuner::Predict::TrackRecord.app_key(tuning(app).observation, %w[/sleep]))
+      remember(app, 40)
+      tune(app, *words)
+      assert_equal [%w[1x1 1x2 1x3], []], [forecast(app), tuning(app).advice_list.withheld]
     end
   end
 

@@ -13,13 +13,15 @@ module PumaTuner
     # change: what to do; cost: what it takes; undo: how to go back
     # lines: Hash, to set, by the place where they go: {"config/puma.rb" => "threads 2, 2"}; empty where there are none
     # factors: Hash, the same as `puma_tuner prove` takes them, {"topology" => "2x2"}; empty where it can't
-    # measured: Measured, what an earlier proof showed of it; nil without one
+    # measured: Measured, what an earlier proof showed of it; nil without one. measured_elsewhere: then what one under
+    #   another load showed; nil without that, too
     Advice = Document.define(:rule, :title, :evidence, :topology, :throughput_ratio, :p50_ratio, :p99_ratio,
-      :change, :cost, :undo, :lines, :factors, :measured, added: {lines: {}, factors: {}, measured: nil},
+      :change, :cost, :undo, :lines, :factors, :measured, :measured_elsewhere,
+      added: {lines: {}, factors: {}, measured: nil, measured_elsewhere: nil},
       nested: {
         title: Statement, evidence: [Statement], topology: Topology, throughput_ratio: Stats::Estimate,
         p50_ratio: Stats::Estimate, p99_ratio: Stats::Estimate, change: Statement, cost: Statement, undo: Statement,
-        measured: Measured
+        measured: Measured, measured_elsewhere: Measured
       }) do
       # @return [Boolean] whether it states no effect
       def remark? = throughput_ratio.nil? && topology.nil?

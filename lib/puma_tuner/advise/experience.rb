@@ -3,13 +3,17 @@
 module PumaTuner
   module Advise
     # What earlier proofs on this app showed, put beside the advice of now: what made things worse is left out, what
-    # brought less than it promised comes last.
+    # brought less than it promised comes last. What they showed under another load is told, and changes nothing.
     class Experience
-      # @param measured [Array<Measured>]
+      # @param measured [Array<Measured>] the last ones last
       # @param today [Topology] others' proofs are of other changes
-      def initialize(measured, today:)
-        @measured = measured.select { |one| one.today == today }
+      # @param arrivals [Model::Arrivals, nil] that are advised for; nil: proofs under any load count
+      def initialize(measured, today:, arrivals: nil)
         @today = today
+        of_today = measured.select { |one| one.today == today }
+        here, @elsewhere = of_today.partition { |one| one.counts_under?(arrivals) }
+        # Under loads that are alike there may be several.
+        @measured = here.reverse.uniq(&:subject).reverse
       end
 
       # @param topologies [Array<Topology>] to forecast
@@ -19,7 +23,7 @@ module PumaTuner
       # @param list [AdviceList]
       # @return [AdviceList]
       def apply(list)
-        told = list.advice.map { |advice| advice.with(measured: of(advice)) }
+        told = list.advice.map { |advice| told(advice) }
         worse, kept = told.partition { |advice| advice.measured&.worse? }
         last, first = kept.partition { |advice| advice.measured&.disappointing? }
         withheld = worse.map(&:measured) | self.worse.select(&:topology)
@@ -30,7 +34,10 @@ module PumaTuner
 
       def worse = @measured.select(&:worse?)
 
-      def of(advice) = @measured.reverse.find { |one| one.of?(advice, @today) }
+      def told(advice)
+        measured, elsewhere = [@measured, @elsewhere].map { |all| all.reverse.find { |one| one.of?(advice, @today) } }
+        advice.with(measured:, measured_elsewhere: (elsewhere unless measured))
+      end
     end
   end
 end

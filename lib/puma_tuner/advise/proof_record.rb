@@ -15,9 +15,7 @@ module PumaTuner
       # @param path [String]
       # @param settings [Hash] say, clock and read_only, see StateFile
       def initialize(path = self.class.default_path, **settings)
-        @file = StateFile.new(path, kept_count: KEPT_COUNT, **settings) do |entry|
-          entry.is_a?(Hash) && (Measured.members.map(&:to_s) - entry.keys).empty? && measured?(entry)
-        end
+        @file = StateFile.new(path, kept_count: KEPT_COUNT, **settings) { |entry| measured?(entry) }
       end
 
       # @param app_key [String] see Predict::TrackRecord
@@ -30,7 +28,7 @@ module PumaTuner
       end
 
       # @param app_key [String]
-      # @return [Array<Measured>] of each advice what was measured last
+      # @return [Array<Measured>] of each advice what was measured last under each load
       def of(app_key) = last_of([app_key])
 
       # @param requests_counts [Hash{String => Integer}] by endpoint, of an app whose command nobody knows
@@ -40,7 +38,7 @@ module PumaTuner
       # @param app_key [String]
       # @return [Integer] how many advices were forgotten
       def forget(app_key)
-        count = of(app_key).size
+        count = of(app_key).uniq(&:subject).size
         @file.forget(app_key) if count.positive?
         pieces = Units.counted(count, "piece of advice", "pieces of advice")
         @file.say("forgotten what proofs showed of #{pieces} for this app")
@@ -58,7 +56,7 @@ module PumaTuner
       def last_of(app_keys)
         app_keys.flat_map { |app_key| @file.of(app_key) }.map { |entry| Measured.from_document(entry) }
           .sort_by.with_index { |one, index| [one.measured_at, index] }
-          .reverse.uniq { |one| [one.rule, one.lines, one.today] }.reverse
+          .reverse.uniq { |one| [*one.subject, one.arrivals] }.reverse
       end
     end
   end

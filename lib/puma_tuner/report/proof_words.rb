@@ -55,10 +55,12 @@ module PumaTuner
         end
 
         # @param measured [Advise::Measured]
-        # @return [String] "measured on 2026-03-02 against 1x5: 0.93x (0.90–0.97) requests/s, worse"
+        # @return [String] "measured on 2026-03-02 against 1x5, under a load of 20 connections: 0.93x (0.90–0.97)
+        #   requests/s, worse"
         def of(measured)
           what = [Figures.ratio(measured.ratio), metric(measured)].join(" ") if measured.ratio
-          "measured on #{measured.measured_at[0, 10]} against #{measured.today}: " \
+          under = ", under a load of #{measured.arrivals}" if measured.arrivals
+          "measured on #{measured.measured_at[0, 10]} against #{measured.today}#{under}: " \
             "#{[what, OUTCOMES.fetch(measured.outcome)].compact.join(", ")}#{beside(measured)}"
         end
 

@@ -34,8 +34,10 @@ module PumaTuner
 
         # What an earlier proof of the same showed.
         def known(advice)
-          return unless advice.measured
-          "#{ProofWords.of(advice.measured)} (`puma_tuner advise --forget` drops it)"
+          measured = advice.measured || advice.measured_elsewhere
+          return unless measured
+          other = "; this advice is for another load" unless advice.measured
+          "#{ProofWords.of(measured)}#{other} (`puma_tuner advise --forget` drops it)"
         end
 
         def article(advice)
