@@ -150,6 +150,13 @@ class CostFitTest < TunerTest
     assert_equal [5 * MS, 1 * MS, 0], [there.mean_held_ns, there.mean_gc_ns, there.gc_debt_ns]
   end
 
+  test "bursts keep their order at another setting, and garbage is taken out of the longest, of equals the first" do
+    endpoint = endpoint_demand(demand([4, 6, 2, 6], [1, 1, 1], gc_ms: 8))
+    costs = [cost("1x1", 10, gc_ms: 8), cost("2x1", 5, gc_ms: 4)]
+    there = workload(endpoints: [endpoint]).with(costs:).at(topology("2x1"), machine(effective_cores: ALONE)).endpoints.first
+    assert_equal [[2, 4, 1, 2].map { |ms| ms * MS }, 4 * MS], there.demands.first.to_h.values_at(:bursts_ns, :gc_ns)
+  end
+
   test "a long collection is taken out of the request that met it, and all requests bring it about" do
     demands = Array.new(19) { demand([10], gc_ms: 1) } << demand([100], gc_ms: 81)
     endpoint = endpoint_demand(*demands)

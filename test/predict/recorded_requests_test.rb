@@ -20,6 +20,7 @@ class RecordedRequestsTest < TunerTest
   test "garbage is collected at the end of the longest burst, and what has no room there in the next" do
     assert_equal [0, 4 * MS, 0], pieces(demand([2, 5, 1], [1, 1], gc_ms: 4)).map { |piece| piece[1] }
     assert_equal [1 * MS, 5 * MS, 0], pieces(demand([2, 5, 1], [1, 0], wait_kinds: %w[io release], gc_ms: 6)).map { |piece| piece[1] }
+    assert_equal [0, 5 * MS, 2 * MS, 0], pieces(demand([3, 5, 5, 5], [1, 1, 1], gc_ms: 7)).map { |piece| piece[1] }
   end
 
   test "a response leaves before the end of the last time with the GVL, however many locks cut it" do

@@ -121,6 +121,21 @@ class SweeperTest < TunerTest
     assert_equal 4, sweep.rule_of_thumb_threads_count # 6 of 21 ms are CPU
   end
 
+  # Each request counted stands for 10 simulations, a quarter more of warm-up, and 766 steps: 240 million are enough for 25,065.
+  test "as many requests fit into a time as there are steps in it, less those of the self-check, but a thousand or all at least" do
+    app = workload(endpoints: [endpoint_demand(demand([0.02] * 191, [0.01] * 190))])
+    within = lambda do |seconds, of: app, wanted_count: 5_000, cores_count: 2|
+      Predict::Sweeper.requests_within(seconds, of, 16, wanted_count, cores_count:)
+    end
+    assert_equal [1_500, 1_000, 5_000, 5_000], [within.call(12), within.call(1), within.call(60), within.call(12, of: workload)]
+    assert_equal [300, 1_100], [within.call(1, wanted_count: 300), within.call(12, cores_count: 1.5)]
+    seen = Model::Recorded.new(topology: topology("1x5"), arrivals: Model::Arrivals.closed(10), throughput_per_s: 100.0, p50_ns: nil,
+      p99_ns: nil, requests_count: 4_000, duration_ns: 1, budget: Probe::Budget.zero)
+    assert_equal 1_300, within.call(12, of: app.with(recorded: [seen]))
+    locking = endpoint_demand(demand([0.02] * 761, [0] * 760, wait_kinds: %w[acquire release] * 380))
+    assert_equal 1_500, within.call(12, of: workload(endpoints: [locking])), "a lock is a step each time"
+  end
+
   test "memory of a cluster is what is shared, and every worker's own" do
     memory = Model::MemoryDemand.new(shared_bytes: 50, per_worker_bytes: 100, single_bytes: nil)
     sweep = sweep_over("1x2", "2x2", "3x2", of: workload(memory:))
@@ -147,6 +162,16 @@ class SweeperTest < TunerTest
     assert_operator faster.ratio_to(today, :throughput_per_s).low, :>, 1
     assert_equal today, sweeper.alternative, "what was assumed is forgotten"
     assert_predicate sweeper.alternative(affinity: true).scenario, :affinity
+  end
+
+  test "what a sweep has is not simulated again, and stands for no other setting, load or app" do
+    kept = sweeper
+    sweep = kept.call([scenario("1x1", workload.arrivals)])
+    assert_same sweep.at(topology("1x1")), kept.alternative(topology: topology("1x1"))
+    others = [{affinity: true}, {arrivals: Model::Arrivals.closed(3)}, {what_if: ["cpu*0.5"]},
+      {what_if: ["cores=1"], topology: topology("1x1")}]
+    assert_equal others.map { |changes| sweeper.alternative(**changes) }, others.map { |changes| kept.alternative(**changes) }
+    refute_equal sweep.at(topology("1x5")).p50_ns, kept.alternative(what_if: ["cpu*0.5"]).p50_ns
   end
 
   test "on fewer cores a request takes the CPU that it has to itself, whatever the recorded cores cost each other" do

@@ -96,12 +96,16 @@ class ProofTest < TunerTest
 
   # Of some variants the server fails.
   class SomeFail < SlowResponses
+    attr_reader :looked
+
     def initialize(failing)
       super(8.0)
       @failing = failing
+      @looked = []
     end
 
     def look(variant)
+      @looked << variant.name
       raise PumaTuner::ServerFailed, "the server ended with status 1" if @failing.include?(variant.name)
       super
     end
@@ -110,11 +114,11 @@ class ProofTest < TunerTest
   # Of four variants of which two may be left out; a trial lasts a second at least.
   #
   # @return [PumaTuner::Prove::Verdict]
-  def prove_some(rounds_count, spared_count: 2, failing: [], **limit)
+  def prove_some(rounds_count, spared_count: 2, failing: [], runner: SomeFail.new(failing), **limit)
     variants = VARIANTS + %w[2x1 1x1].map { |name| PumaTuner::Prove::Variant.new(name:, factors: {"topology" => name}) }
     plan = PumaTuner::Prove::Proof::Plan.new(variants:, spare: variants.last(spared_count), seed: 1,
       looks: PumaTuner::Prove::Looks.fixed(rounds_count), load: PumaTuner::Prove::TrialLoad.of_block(duration_s: 8.0), **limit)
-    PumaTuner::Prove::Proof.new(plan, trial_runner: SomeFail.new(failing)).call
+    PumaTuner::Prove::Proof.new(plan, trial_runner: runner).call
   end
 
   def names(verdict) = verdict.cells.map(&:variant)
@@ -146,11 +150,29 @@ class ProofTest < TunerTest
     assert_in_delta PumaTuner::Prove::Looks.fixed(8).level_ratio(2), found.level_ratio, 1e-12, "as of a plan without it"
     told = "2x1 was left out, as it failed when it was looked at before the rounds: the server ended with status 1"
     assert_equal [told], found.remarks.map { |remark| in_words(remark) }
-    assert_equal [%w[today recommended], %i[failed_at_look left_out]], prove_some(6, failing: %w[2x1]).then { |few| [names(few), few.remarks.map(&:kind)] }
+    assert_equal [%w[today 2x1], %i[failed_at_look left_out]],
+      prove_some(6, spared_count: 3, failing: %w[recommended]).then { |few| [names(few), few.remarks.map(&:kind)] }
     assert_equal %w[today 1x1], names(prove_some(8, spared_count: 3, failing: %w[recommended 2x1]))
     [[2, %w[recommended]], [3, %w[recommended 2x1 1x1]], [2, %w[today]]].each do |spared_count, failing|
       assert_raises(PumaTuner::Prove::VariantFailed, failing.inspect) { prove_some(8, spared_count:, failing:) }
     end
+  end
+
+  # @return [Array] names of the variants that were looked at, and what the proof says
+  def looked(rounds_count, failing: [], **)
+    runner = SomeFail.new(failing)
+    verdict = prove_some(rounds_count, failing:, runner:, **)
+    [runner.looked, verdict.remarks.map { |remark| in_words(remark) }]
+  end
+
+  test "what is left out for want of rounds or time is not looked at, unless something likelier fails" do
+    names, told = looked(6, failing: %w[2x1])
+    assert_equal [%w[today recommended], 1], [names, told.size]
+    assert_match(/\A2x1 and 1x1 were left out: with all variants nothing is shown by fewer than 7 rounds/, told.first)
+    assert_equal [%w[today recommended 2x1], %w[today recommended]], [25, 16].map { |time_limit_s| looked(8, time_limit_s:).first }
+    assert_equal %w[today recommended 2x1], looked(6, spared_count: 3, failing: %w[recommended]).first
+    assert_equal %w[today recommended 2x1 1x1], looked(6, spared_count: 3, failing: %w[recommended 2x1]).first
+    assert_equal %w[today recommended 2x1 1x1], looked(6, spared_count: 0).first, "what is asked for is never left out"
   end
 
   # A gem to be compiled, once.

@@ -58,6 +58,7 @@ module PumaTuner
       def initialize(observation)
         @observation = observation
         @unknown = []
+        @with_gvl_ns = {}.compare_by_identity
       end
 
       # @return [Workload]
@@ -291,11 +292,13 @@ module PumaTuner
         weighted_mean(weighted) { |one| one.traces.sum(&).fdiv(one.traces.size) }
       end
 
-      # System calls on the way into a wait and out of it use CPU without the
-      # GVL; how much is seen in recorded requests.
+      # System calls on the way into a wait and out of it use CPU without the GVL; how much is seen in recorded
+      # requests. Several figures need it, and to look at all steps takes long.
       #
       # @return [Float] nanoseconds of CPU with the GVL in a mean request, less garbage collection
-      def with_gvl_ns(endpoint)
+      def with_gvl_ns(endpoint) = @with_gvl_ns[endpoint] ||= gvl_ns(endpoint)
+
+      def gvl_ns(endpoint)
         used_ns = endpoint.traces.sum { |trace| trace.on_core_ns.to_i }
         with_ns = endpoint.traces.sum { |trace| [DemandFit.demand(trace).held_ns, trace.on_core_ns.to_i].min }
         gc_ns = endpoint.budget.gc_ns.to_i

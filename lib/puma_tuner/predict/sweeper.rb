@@ -13,6 +13,42 @@ module PumaTuner
       # Two, as the interval needs a spread.
       LEAST_SEEDS_COUNT = 2
 
+      # However short a time is, each simulation counts so many requests, of which ten are beyond the p99: twice what
+      # EnoughRequests asks for.
+      LEAST_REQUESTS_COUNT = 1_000
+
+      # Steps of the core that a request takes: for each of its waits (a burst ends, a wait ends, the GVL is handed
+      # over), and besides; to take a lock, or to let go of it, is one. docs/measured/sim_speed.md has 9.6 of requests
+      # with one wait, and 18.2 of others with 3.1.
+      STEPS_PER_WAIT = 4
+      STEPS_PER_REQUEST = 6
+
+      # Of these each core takes about so many a second, with all that forecasts and advice take beside them. That page
+      # has five times as many of simulations alone. But where requests let go of the GVL 190 times, a grid of 16
+      # settings took two cores 34 s, which is 11 million a second for each. What they take beside simulations is hardly
+      # less with fewer requests in each, and another machine may be slower: this is a plan, and no limit. A judgement.
+      STEPS_PER_S = 10_000_000
+
+      # Tells how many requests can be simulated each time where a grid is to be forecast in a given time. It goes by
+      # what there is to simulate, and by no clock, so that a recording has the same forecasts again. The self-check
+      # simulates as many as were recorded, whatever the time, as its noise is that of so many.
+      #
+      # @api private
+      # @param seconds [Numeric] for all of it
+      # @param workload [Model::Workload]
+      # @param scenarios_count [Integer] of the grid
+      # @param wanted_count [Integer] requests to be counted in each simulation, where there is time
+      # @param cores_count [Numeric] that simulate
+      # @return [Integer] as many as are wanted; or fewer, in hundreds, but LEAST_REQUESTS_COUNT at least
+      def self.requests_within(seconds, workload, scenarios_count, wanted_count, cores_count:)
+        steps_of = ->(demand) { demand.wait_kinds.size + (STEPS_PER_WAIT - 1) * demand.releases_count }
+        steps_count = STEPS_PER_REQUEST + workload.mean_of { |endpoint| endpoint.mean_of(&steps_of) }
+        counted_count = seconds * cores_count * STEPS_PER_S / steps_count / (1 + Plan::WARM_UP_RATIO)
+        checked_count = workload.recorded.sum { |one| one.requests_count.clamp(SelfChecker::REQUESTS_COUNTS) }
+        ((counted_count / DEFAULT_SEEDS_COUNT - checked_count) / scenarios_count).floor(-2)
+          .clamp([LEAST_REQUESTS_COUNT, wanted_count].min, wanted_count)
+      end
+
       # @param workload [Model::Workload]
       # @param machine [Model::Machine]
       # @param seed [Integer] of the first simulation; the others count up from it
@@ -45,7 +81,7 @@ module PumaTuner
         @endpoints = goals.select(&:endpoint).to_h { |goal| [goal, enough.ensure_of_endpoint(goal)] }
         @as_recorded = as_recorded || [workload, machine]
         @lock = Mutex.new
-        @there = {}
+        @there, @made = {}, {}
       end
 
       # @param scenarios [Array<Scenario>] today's is added when its topology is not among them
@@ -53,6 +89,7 @@ module PumaTuner
       # @return [Sweep] forecasts by load, then workers, then threads
       def call(scenarios, &progress)
         forecasts = forecasts(with_today(scenarios), &progress).freeze
+        @made = @made.merge(forecasts.to_h { |forecast| [forecast.scenario, forecast] })
         Sweep.new(forecasts:, today: @workload.observed_topology, arrivals: @workload.arrivals,
           rule_of_thumb_threads_count: RuleOfThumb.threads_count(@workload.held_ratio), what_if: @what_if, seed: @seed,
           seeds_count: @seeds_count, requests_count: @requests_count, past_error: @past_error, remarks: @remarks,
@@ -102,7 +139,7 @@ module PumaTuner
 
       def suppose(workload, machine)
         @workload, @machine = workload, machine
-        @lock, @there = Mutex.new, {}
+        @lock, @there, @made = Mutex.new, {}, {}
         self
       end
 
@@ -130,12 +167,16 @@ module PumaTuner
         end
       end
 
+      # What a sweep has is not simulated again: rules of advice ask for its settings. Whatever else is forecast is not
+      # kept, as searches try hundreds of loads, each of which may be a long list of instants.
       def forecasts(scenarios)
         uncertainty
         done_count = 0
         lock = Mutex.new
         in_parallel(scenarios) do |scenario|
-          forecast_of(scenario).tap { lock.synchronize { yield(done_count += 1, scenarios.size) } if block_given? }
+          (@made[scenario] || forecast_of(scenario)).tap do
+            lock.synchronize { yield(done_count += 1, scenarios.size) } if block_given?
+          end
         end
       end
 

@@ -65,7 +65,9 @@ module PumaTuner
         @machine = Probe::MachineFacts.read
         prepare
         clock = TimeLimit::Clock.new(@plan.time_limit_s) if @plan.time_limit_s
-        left_out = [*look_at_variants(&progress), *too_many(clock)]
+        all = @plan.variants
+        failed = look_at_variants(clock, &progress)
+        left_out = [*failed.values, *too_many(clock, all - failed.keys)]
         fitted = fit(clock)
         @rounds = rounds(fitted.looks, clock)
         @remarks = [*left_out, *fitted.remarks]
@@ -113,15 +115,28 @@ module PumaTuner
 
       # Of too many variants for its rounds a proof shows nothing, however large a difference is.
       #
+      # @param all [Array<Variant>] those that can be served
       # @return [Statement, nil] which ones were left out
-      def too_many(clock)
-        all, planned_count = @plan.variants, @plan.looks.rounds_max
+      def too_many(clock, all)
+        planned_count = @plan.looks.rounds_max
         leave_out(@plan.spare.last) while spare?(@plan.spare.last) && !time_limit(clock).enough?(times, @plan.looks)
         left_out = all - @plan.variants
         return if left_out.empty?
         least_count = @plan.looks.least_rounds_count(all.size - 1)
         Statement.of(:left_out, variants: left_out.map(&:name), least_count:,
           rounds_count: (planned_count if planned_count < least_count))
+      end
+
+      # Tells whether too_many would leave out a variant that nobody has looked at, as rounds or time are too few for it
+      # beside those that were looked at and those that can't be spared. Where there is nothing else beside the baseline
+      # yet, it is looked at, and so is the next one where it fails.
+      #
+      # @param looked [Hash{Variant => Array}] those that answered
+      # @return [Boolean]
+      def left_out_anyway?(variant, looked, clock)
+        return false unless @plan.spare.include?(variant)
+        count = @plan.variants.count { |one| one == variant || looked.key?(one) || !@plan.spare.include?(one) }
+        count > 2 && !time_limit(clock, count).enough?(times, @plan.looks)
       end
 
       # @return [TrialRunner::Times, nil] nil where nobody says how long trials are, as of blocks
@@ -139,9 +154,9 @@ module PumaTuner
         fitted.with(remarks: [*(longer_trials(fitted.times) if times), *fitted.remarks])
       end
 
-      def time_limit(clock)
+      def time_limit(clock, variants_count = @plan.variants.size)
         left_s = (clock && !@kept.ended) ? clock.left_s : Float::INFINITY
-        TimeLimit.new(left_s, variants_count: @plan.variants.size,
+        TimeLimit.new(left_s, variants_count:,
           trial_s: times ? @trial_runner.method(:trial_s) : ->(_) { @trial_runner.expected_s },
           least_duration_s: times ? @trial_runner.least_duration_s(Metric.named(@plan.primary, @plan.metrics)) : 0)
       end
@@ -190,19 +205,21 @@ module PumaTuner
         @plan.variants.each { |variant| Named.by(variant) { @trial_runner.prepare(variant) } }
       end
 
-      # Minutes of rounds are for variants that start, answer alike, and differ in what was declared.
+      # Minutes of rounds are for variants that start, answer alike, and differ in what was declared. A look takes
+      # seconds, so what is left out anyway is not looked at.
       #
-      # @return [Array<Statement>] which ones were left out, and why
-      def look_at_variants
-        return [] unless @trial_runner.respond_to?(:look)
-        looked, failed = {}, []
+      # @return [Hash{Variant => Statement}] which ones were left out as they failed, and why
+      def look_at_variants(clock)
+        return {} unless @trial_runner.respond_to?(:look)
+        looked, failed = {}, {}
         @plan.variants.each do |variant|
+          next leave_out(variant) if left_out_anyway?(variant, looked, clock)
           yield("a look at #{variant.name}", nil) if block_given?
           looked[variant] = looked_at(variant)
         rescue VariantFailed => failure
           raise unless spare?(variant)
           leave_out(variant)
-          failed << Statement.of(:failed_at_look, variant: variant.name, text: failure.detail)
+          failed[variant] = Statement.of(:failed_at_look, variant: variant.name, text: failure.detail)
         end
         ensure_declared(looked.transform_values(&:first))
         ensure_equal_bodies(looked.to_h { |variant, (_, outcome)| [variant.name, outcome] })

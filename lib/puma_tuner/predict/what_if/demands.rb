@@ -67,7 +67,7 @@ module PumaTuner
         def shifted(list_ns, shift_ns, places = list_ns.each_index)
           list_ns = list_ns.dup
           left_ns = shift_ns
-          places.sort_by { |place| [-list_ns[place], place] }.each do |place|
+          Model::Demand.longest_first(list_ns, places).each do |place|
             part_ns = [left_ns, -list_ns[place]].max
             list_ns[place] += part_ns
             left_ns -= part_ns
