@@ -3,7 +3,7 @@
 # Does the recipe for CI find a regression of 5% of CPU per request, and leave harmless pull requests alone? By the script that docs/guides/ci.md has, on commits of
 # this project's own history: twenty proofs of commits that leave the served app alone, twenty of the same ones with a planted regression on top.
 #
-#   bin/exec rake ci_recipe                     (two hours and more, the longer the noisier the machine)
+#   bin/exec rake ci_recipe                     (an hour to three, the longer the noisier the machine)
 #   bin/exec rake ci_recipe OPTIONS=--quick     (a few proofs of six rounds, to see whether it works)
 #
 # Both go on where they were interrupted, with the code that they began with.

@@ -73,4 +73,10 @@ class StoreTest < TunerTest
       assert_nil store.read("a machine")
     end
   end
+
+  test "a PUMA_TUNER_CACHE of a user who is not there is told before there is anything to be kept" do
+    with_environment("PUMA_TUNER_CACHE" => "~nobody-of-that-name") do
+      assert_match(/\APUMA_TUNER_CACHE=~nobody-of-that-name: /, assert_raises(PumaTuner::UsageError) { Store.new }.message)
+    end
+  end
 end

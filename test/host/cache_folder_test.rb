@@ -6,10 +6,11 @@ class CacheFolderTest < TunerTest
   NAMES = %w[PUMA_TUNER_CACHE XDG_CACHE_HOME HOME].freeze
 
   # @param values [Array<String, nil>] of NAMES
-  def path(*values)
+  # @param asking [Symbol] method of CacheFolder
+  def path(*values, asking: :path)
     before = ENV.values_at(*NAMES)
     NAMES.zip(values) { |name, value| ENV[name] = value }
-    PumaTuner::Host::CacheFolder.path
+    PumaTuner::Host::CacheFolder.public_send(asking)
   ensure
     NAMES.zip(before) { |name, value| ENV[name] = value }
   end
@@ -29,6 +30,15 @@ class CacheFolderTest < TunerTest
     ["", "relative"].each do |home|
       assert_match(/none of PUMA_TUNER_CACHE/, assert_raises(PumaTuner::UsageError) { path(nil, nil, home) }.message)
     end
+  end
+
+  test "a folder of a user who is not there is a mistake, told with the variable, also where it may do without one" do
+    %i[path find extensions].each do |asking|
+      error = assert_raises(PumaTuner::UsageError, asking.to_s) { path("~nobody-of-that-name/a", "/cache", "/home/somebody", asking:) }
+      assert_match(%r{\APUMA_TUNER_CACHE=~nobody-of-that-name/a: .*; give another path\z}, error.message)
+    end
+    %i[find extensions].each { |asking| assert_nil path(nil, nil, "", asking:) }
+    assert_match(%r{\A/ours/extensions/\h{16}\z}, path("/ours", nil, nil, asking: :extensions))
   end
 
   test "a user without a home is told what to set" do

@@ -50,6 +50,11 @@ class CommandTest < TunerTest
     assert_nil Host::AppGemfile.of(dummy, File.join(PROJECT, "Gemfile"))
   end
 
+  test "a BUNDLE_GEMFILE of a user who is not there is a mistake, told with the variable" do
+    error = assert_raises(UsageError) { Host::AppGemfile.of(@folder, "~nobody-of-that-name/Gemfile") }
+    assert_match(%r{\ABUNDLE_GEMFILE=~nobody-of-that-name/Gemfile: .*; give another path\z}, error.message)
+  end
+
   test "a BUNDLE_GEMFILE of the user's shell counts for an app that has no Gemfile" do
     variable = "#{Host::UserEnvironment::KEPT}BUNDLE_GEMFILE"
     ENV[variable] = "gemfiles/a.gemfile"

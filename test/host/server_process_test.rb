@@ -103,11 +103,36 @@ class ServerProcessTest < TunerTest
     ServedApp.open(rackup:) do |app|
       command = Host::Command.of_rackup(File.join(app.folder, "config.ru"))
       command = command.with(words: ["sh", "-c", "setsid #{command.words.shelljoin} & wait"])
-      pid = Host::ServerProcess.run(command) do |server|
-        assert_equal "fine", Net::HTTP.get(URI(server.url))
-        server.pids.first
+      pid = nil
+      said = said_of_killed do
+        pid = Host::ServerProcess.run(command) do |server|
+          assert_equal "fine", Net::HTTP.get(URI(server.url))
+          server.pids.first
+        end
       end
       refute Probe::Processes.alive?(pid)
+      assert_equal 1, said.scan(/^puma_tuner: the server's command had not ended 5 s after SIGTERM, and is killed: /).size, said
+      assert_silent { Host::ServerProcess.tell_killed }
+    end
+  end
+
+  # @return [String] what is said meanwhile, as in a process that has not told of a killed server yet
+  def said_of_killed(&)
+    Host::ServerProcess.instance_variable_set(:@killed_told, nil)
+    capture_io(&).last
+  end
+
+  test "a server that ends in time is stopped without a word, as is one that is killed after something else went wrong" do
+    ServedApp.open do |app|
+      said = said_of_killed do
+        serve(app) { |server| assert_equal "fine", Net::HTTP.get(URI(server.url)) }
+        assert_raises(Interrupt) do
+          raise Interrupt
+        ensure
+          Host::ServerProcess.tell_killed
+        end
+      end
+      refute_match(/SIGTERM/, said)
     end
   end
 

@@ -201,6 +201,16 @@ class SelfCheckTest < TunerTest
     assert_nil Predict::LikelyCause.of([], recorded: nil, locks_watched: false)
   end
 
+  test "of waits for IO the kind is named that more than half of the recorded ones were of" do
+    off = Predict::CheckedFigure.new(metric: "io", recorded: 1.0e6, simulated: estimate(3.0e6), error_ratio: 0.2, beyond_noise: true)
+    recorded = recording(varied_workload, "1x1", requests_count: 100)
+    parts = [{file_ns: 60, db_ns: 40}, {file_ns: 40, db_ns: 60}, {file_ns: 40, db_ns: 40}, {file_ns: nil, db_ns: nil}].map do |parts_ns|
+      told_apart = recorded.with(budget: recorded.budget.with(io_ns: 100, **parts_ns))
+      Predict::LikelyCause.of([off], recorded: told_apart, locks_watched: false).facts["part"]
+    end
+    assert_equal ["file", "db", nil, nil], parts
+  end
+
   test "beside others that used much of the machine, they are the likely cause of all that takes cores" do
     figures = %w[throughput queue gvl_wait gc cpu io lock].map do |metric|
       Predict::CheckedFigure.new(metric:, recorded: 1.0e6, simulated: estimate(3.0e6), error_ratio: 0.2, beyond_noise: true)

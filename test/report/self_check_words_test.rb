@@ -35,6 +35,12 @@ class SelfCheckWordsTest < TunerTest
     assert_equal "p50 3.00 ms simulated, 1.00 ms recorded (+20%)", Words.figure(figure("p50"))
   end
 
+  test "of waits for IO that take other times the kind of most is named, where there is one" do
+    known, unknown = [{part: "file"}, {}].map { |facts| Words.cause(PumaTuner::Statement.of(:io, figure: figure("io"), **facts)) }
+    assert_match(/\Awaits for IO, mostly for files, take different times .* --station file=N \(io 3\.00 ms .*\)\z/, known)
+    assert_match(/\Awaits for IO take different times .* --station KIND=N \(io /, unknown)
+  end
+
   test "sentences from older files are shown as they are, and statements of newer ones by name" do
     assert_equal "caches are cold", Words.cause(PumaTuner::Statement.from_document("caches are cold"))
     assert_equal "cold caches", Words.cause(PumaTuner::Statement.of(:cold_caches))

@@ -7,13 +7,15 @@ module PumaTuner
   module Calibrate
     # Keeps calibrated machines between runs: a file for each in the user's cache folder.
     class Store
-      # @param folder [String, nil] nil: the user's
-      def initialize(folder = nil)
+      # @param folder [String, nil] the user's unless another is given; nil: of a user without one
+      # @raise [UsageError] as Host::CacheFolder.find does
+      def initialize(folder = Host::CacheFolder.find)
         @folder = folder
       end
 
       # @param key [String] see Calibrate.key_of
       # @return [String]
+      # @raise [UsageError] where there is no folder
       def path(key)
         File.join(@folder || Host::CacheFolder.path, "machine-#{Digest::SHA256.hexdigest(key)[0, 8]}.json")
       end

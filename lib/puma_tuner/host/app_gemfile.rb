@@ -13,8 +13,10 @@ module PumaTuner
       # @param directory [String] of the app
       # @param named [String, nil] BUNDLE_GEMFILE, which goes before whatever lies there; from the app's folder
       # @return [String, nil] its path; nil where there is none
+      # @raise [UsageError] of "~name" in BUNDLE_GEMFILE, a user who is not there
       def self.of(directory, named = nil)
-        found = named.to_s.empty? ? search(File.expand_path(directory)) : File.expand_path(named, directory)
+        given = UserPath.expand("BUNDLE_GEMFILE=#{named}", named, directory) unless named.to_s.empty?
+        found = given || search(File.expand_path(directory))
         found unless found == OURS
       end
 

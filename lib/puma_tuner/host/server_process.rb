@@ -8,7 +8,7 @@ module PumaTuner
       BOOT_LIMIT_S = 60
       # After so long without a word of it, what it prints is shown, and what may be wrong is said.
       SILENCE_S = 10
-      # Nothing is in flight when we stop a server.
+      # Next to nothing is in flight when we stop a server, unless the traffic is the user's own.
       STOP_LIMIT_S = 5
 
       # @return [Hash] what the server announced of itself, see Launch
@@ -28,6 +28,17 @@ module PumaTuner
         yield server
       ensure
         server&.stop
+      end
+
+      # Tells once that a server is killed, as most that come after it would be told of, too. Where something else ended
+      # its run, such as Ctrl-C, that is told, and this is not.
+      #
+      # @api private
+      # @return [void]
+      def self.tell_killed
+        return if $!
+        @killed_told ||= Kernel.warn("puma_tuner: the server's command had not ended #{STOP_LIMIT_S} s after " \
+          "SIGTERM, and is killed: requests that take longer, and what it does at its end, may be cut short") || true
       end
 
       # @param command [Command] what to start, where and with which environment
@@ -126,9 +137,9 @@ module PumaTuner
       # Asks it to end and waits, leaving its files in place until `stop`.
       def terminate
         Process.kill(:TERM, announcement ? announcement["pid"] : @child.pid)
-        @child.wait(STOP_LIMIT_S)
-      rescue Errno::ESRCH, Errno::EPERM
-        nil # it has ended, or it is another user's, which `stop` tells
+        ServerProcess.tell_killed unless @child.wait(STOP_LIMIT_S)
+      rescue SystemCallError
+        nil # it has ended, it is another user's, which `stop` tells, or nobody reads any more what is told
       end
 
       # @return [Array<String>] the lines of its output that tell most

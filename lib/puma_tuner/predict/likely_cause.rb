@@ -23,7 +23,8 @@ module PumaTuner
       # @param recorded [Model::Recorded]
       # @param locks_watched [Boolean]
       # @param taken_ratio [Float, nil] share of the machine that others used while any of the settings was recorded
-      # @return [Statement, nil] with the figure that it is about; nil where nothing is off
+      # @return [Statement, nil] with the figure that it is about, and of IO with the kind of most of it, where there is
+      #   one; nil where nothing is off
       def self.of(off, recorded:, locks_watched:, taken_ratio: nil)
         return if off.empty?
         demanded, following = [DEMANDED, FOLLOWING].map { |parts| largest(off, parts) }
@@ -35,7 +36,8 @@ module PumaTuner
         return Statement.of(:no_part) unless figure
         # Nobody recorded how requests came.
         return Statement.of(:load_not_ours) if kind == :queue && recorded.p50_ns.nil?
-        Statement.of(kind, figure:)
+        part = most_of_io(recorded.budget) if kind == :io
+        Statement.of(kind, figure:, **{part:}.compact)
       end
 
       # Locks that were watched are simulated.
@@ -47,6 +49,13 @@ module PumaTuner
         end
       end
       private_class_method :kind
+
+      # CPU that was used without the GVL is in the sum, and in no kind (see Model::WorkloadFit): what is more than half
+      # of the sum is more than half of the waits all the more.
+      def self.most_of_io(budget)
+        (Model::Demand::IO_KINDS - ["io"]).find { |kind| budget.part_ns(kind).to_i > budget.io_ns / 2 }
+      end
+      private_class_method :most_of_io
 
       def self.largest(figures, parts)
         figures.select { |figure| parts.include?(figure.metric) }

@@ -12,8 +12,8 @@ module PumaTuner
           "and the cost of switching threads differ",
         gc: "garbage collection takes a different share of a request at that setting, as more threads keep more " \
           "objects alive, and more workers have more heaps",
-        io: "external services take different times under that load; if it is one service with few connections, say " \
-          "so with --station io=N",
+        io: "waits for IO%<mostly>s take different times under that load; if only N are served at a time, as over N " \
+          "connections, say so with --station %<kind>s=N",
         io_late: "no core was free for threads that came back from short system calls, such as reads of a cached " \
           "file; they waited inside them, and the GVL changed hands less often than simulated",
         sleep: "the app sleeps for different times at that setting",
@@ -90,12 +90,16 @@ module PumaTuner
           return cause.facts.fetch("text") if cause.kind == :told
           return Statements.words(cause) if cause.kind == :deadlock
           words = CAUSES.fetch(cause.kind) { cause.kind.to_s.tr("_", " ") }
+          words = format(words, **io(cause.facts["part"])) if cause.kind == :io
           words = format(words, taken: Units.percent(cause.facts["taken_ratio"])) if cause.facts["taken_ratio"]
           figure = cause.facts["figure"] or return words
           "#{words} (#{figure(Predict::CheckedFigure.from_document(figure))})"
         end
 
         private
+
+        # @param part [String, nil] kind of most of it; nil where there is none, and of older files
+        def io(part) = {mostly: part && ", mostly #{TopWords::WAITS.fetch(part, part)},", kind: part || "KIND"}
 
         def worst(setting)
           setting.off.reject(&:part?).max_by { |figure| figure.error_ratio.abs } ||
