@@ -37,6 +37,18 @@ class SetupTest < TunerTest
     assert_equal [4, 1], counts
   end
 
+  # @return [Integer] turns of 2.5 s, where the slowest variant takes 120 ms for a response
+  def turns_of_a_slow_app(primary)
+    runner = served(primary:).instance_variable_get(:@trial_runner).call
+    runner.instance_variable_set(:@slowest_ns, 120_000_000)
+    runner.turns_count
+  end
+
+  test "a turn is long beside a response where speed decides, and need not be where a cost does" do
+    assert_equal [1, 1, 1], %w[throughput p90 pss].map { |primary| turns_of_a_slow_app(primary) }
+    assert_equal [4, 4, 4], %w[cpu_per_request gc_per_request allocations_per_request].map { |primary| turns_of_a_slow_app(primary) }
+  end
+
   test "to a block nothing is sent, and it is judged by what blocks have" do
     plan = of_block(primary: "cpu_per_iteration").plan
     assert_equal [nil, nil, 500_000_000], [plan.load.generator, plan.load.connections_count, plan.load.duration_ns]

@@ -20,7 +20,8 @@ module PumaTuner
           load = TrialLoad.of_traffic(traffic, duration_s: times.duration_s)
           plan = Proof::Plan.new(variants: VariantParser.checked(variants), load:, **rules)
           new(plan) do
-            TrialRunner.new(preparation:, traffic:, times:, placement:, metrics: Metric::SERVED | plan.metrics)
+            TrialRunner.new(preparation:, traffic:, times:, placement:, metrics: Metric::SERVED | plan.metrics,
+              primary: Metric.named(plan.primary, plan.metrics))
           end
         end
 
