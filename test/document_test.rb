@@ -122,6 +122,12 @@ class DocumentTest < TunerTest
     assert_raises(UsageError) { Document.read("/nowhere/at/all.json") }
   end
 
+  test "of several files that do not fit together any may be wrong, and all are named; what is a mistake already stays that" do
+    error = assert_raises(InvalidDocument) { Document.fitting("a.json", "b.json") { Integer("x") } }
+    assert_match(/\Aa\.json or b\.json is not a document .* does not fit together \(.*invalid value for Integer/, error.message)
+    assert_equal "no", assert_raises(UsageError) { Document.fitting("a.json") { raise UsageError, "no" } }.message
+  end
+
   test "a document is read in whatever locale" do
     with_file(Document.dump(MACHINE).sub("{", "{\"note\":\"35 µs, #{NAME}\",")) do |path|
       script = "require 'puma_tuner'; p PumaTuner::Document.read(ARGV.first).class"

@@ -11,6 +11,9 @@ module PumaTuner
       # allowed: what may differ besides, see Prove::DeclarationCheck
       SERVED = {primary: "cpu_per_request", warmup_window_s: 0.7, turns_count: 8, probe_s: 1.0, allowed: []}.freeze
 
+      # Labs make claims of these, too, whatever decides.
+      CLAIMED = %w[throughput p99].freeze
+
       # In a fingerprint: what versions of gems, and of what they need, bring with them. Nobody has to declare that.
       FOLLOWS_FROM_GEMS = [[:gem, nil], [:extension, nil]].freeze
 
@@ -45,7 +48,7 @@ module PumaTuner
           times = Prove::TrialRunner::Times.new(warmup_window_s:, warmup_limit_s:, duration_s:, turns_count:, probe_s:,
             boot_limit_s: ServedCommands::BOOT_LIMIT_S)
           Prove::Setup.served(variants, preparation: ServedCommands.new(folder:, variants:, out:), traffic:, times:,
-            looks: Prove::Looks.fixed(rounds_count), allowed: FOLLOWS_FROM_GEMS + allowed, **rules)
+            looks: Prove::Looks.fixed(rounds_count), allowed: FOLLOWS_FROM_GEMS + allowed, beside: CLAIMED, **rules)
         end
 
         private

@@ -251,7 +251,7 @@ class SimulationTest < TunerTest
     restless = Model::BackgroundDemand.new(name: "metrics", burst_ns: 0, gap_ns: 1)
     app = workload(endpoints: [endpoint_demand(demand([1, 1], [3_600_000]))], background: [restless])
     message = assert_raises(UsageError) { simulate(app, "1x2", requests_count: 10) }.message
-    assert_match(/\Anothing can be predicted: a simulation takes more than 8000000 steps\. Leave out threads/, message)
+    assert_match(/\Anothing can be predicted: a simulation takes more than 8000000 steps, as of threads that hardly rest \(leave them out/, message)
   end
 
   test "what 64 bits do not hold, and more threads and clients than there can be, are refused before anything is simulated" do

@@ -123,6 +123,16 @@ class ProofTest < TunerTest
 
   def names(verdict) = verdict.cells.map(&:variant)
 
+  test "that turns are short beside a response is told with the figures that are none then" do
+    remarks = [true, false].map do |short|
+      runner = SlowResponses.new(8.0)
+      runner.define_singleton_method(:short_turns?) { short }
+      prove_some(7, runner:).remarks.map { |remark| in_words(remark) }
+    end
+    assert_equal [1, []], [remarks.first.size, remarks.last]
+    assert_match(/\Arequests\/s are too low, and long latencies are missing, .* --expect "p99 not worse"/, remarks.first.first)
+  end
+
   test "variants that can be spared are left out where too few rounds were planned to show anything of all" do
     few = prove_some(6)
     assert_equal [%w[today recommended], 6, :better], [names(few), few.rounds_count, few.comparison("recommended", "throughput").outcome]

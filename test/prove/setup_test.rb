@@ -37,16 +37,31 @@ class SetupTest < TunerTest
     assert_equal [4, 1], counts
   end
 
-  # @return [Integer] turns of 2.5 s, where the slowest variant takes 120 ms for a response
-  def turns_of_a_slow_app(primary)
-    runner = served(primary:).instance_variable_get(:@trial_runner).call
+  # @return [Integer, Boolean] turns of 2.5 s, or what else is asked, where the slowest variant takes 120 ms for a response
+  def turns_of_a_slow_app(setup, asking: :turns_count)
+    runner = setup.instance_variable_get(:@trial_runner).call
     runner.instance_variable_set(:@slowest_ns, 120_000_000)
-    runner.turns_count
+    runner.public_send(asking)
   end
 
   test "a turn is long beside a response where speed decides, and need not be where a cost does" do
-    assert_equal [1, 1, 1], %w[throughput p90 pss].map { |primary| turns_of_a_slow_app(primary) }
-    assert_equal [4, 4, 4], %w[cpu_per_request gc_per_request allocations_per_request].map { |primary| turns_of_a_slow_app(primary) }
+    assert_equal [1, 1, 1], %w[throughput p90 pss].map { |primary| turns_of_a_slow_app(served(primary:)) }
+    costs = %w[cpu_per_request gc_per_request allocations_per_request]
+    assert_equal [4, 4, 4], costs.map { |primary| turns_of_a_slow_app(served(primary:)) }
+    assert_equal [false, true], %w[throughput cpu_per_request].map { |primary|
+      turns_of_a_slow_app(served(primary:), asking: :short_turns?)
+    }
+  end
+
+  test "where a cost decides, and something else is expected or claimed, a turn is long all the same" do
+    expected = ["cpu_per_request not worse", "gc_per_request <= 1.1", "p99 not worse"].map do |text|
+      turns_of_a_slow_app(served(primary: "cpu_per_request", expectations: Prove::Expectations.parse([text])))
+    end
+    assert_equal [4, 4, 1], expected
+    traffic = Load::Traffic.new(mix: Load::Mix.of_paths(["/"]), generator: Load::Native.new, connections_count: 7, seed: 1)
+    lab = Lab::Proofs.served({"a" => {}, "b" => {"env.A" => "1"}}, traffic:, folder: ".", out: ->(_) { File::NULL }, seed: 3,
+      rounds_count: 8, duration_s: 2.5, warmup_limit_s: 5, **Lab::Proofs::SERVED)
+    assert_equal ["cpu_per_request", 1], [lab.plan.primary, turns_of_a_slow_app(lab)]
   end
 
   test "to a block nothing is sent, and it is judged by what blocks have" do

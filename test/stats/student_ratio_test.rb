@@ -31,4 +31,9 @@ class StudentRatioTest < TunerTest
   test "is nil for a single pair" do
     assert_nil StudentRatio.of([1], [2])
   end
+
+  test "is nil for two pairs so far apart that they tell nothing, and no number that a document can't hold" do
+    assert_nil StudentRatio.of([5, 5], [5, 25], level_ratio: 0.983)
+    assert_in_epsilon Math.sqrt(5), StudentRatio.of([5] * 8, [5, 25] * 4, level_ratio: 0.983).value
+  end
 end

@@ -115,7 +115,8 @@ module PumaTuner
       def served
         judged = rules # its mistakes come first, as nothing must be at hand to tell them
         preparation = Prove::Preparation.new(variants:, command:, rackup:, folder: @folder, copied:, say: @say)
-        Prove::Setup.served(variants, preparation:, traffic:, times:, placement:, **judged)
+        beside = @given ? %w[p99] : [] # which a trade-off shows
+        Prove::Setup.served(variants, preparation:, traffic:, times:, placement:, beside:, **judged)
       end
 
       def of_block

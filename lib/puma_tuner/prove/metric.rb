@@ -34,8 +34,9 @@ module PumaTuner
         new(name: "rss", label: "memory (RSS)", unit: "bytes", more_is_better: false)
       ].freeze
 
+      # Names of what the server spent, over all requests that it answered, see TrialRun.
+      # @api private
       COSTS = %w[cpu_per_request gc_per_request allocations_per_request].freeze
-      private_constant :COSTS
 
       class << self
         # @param name [String] "cpu_per_request", or any percentile, such as "p97.5"
@@ -93,10 +94,6 @@ module PumaTuner
         return "p99.9" if name == "p999"
         name if Percentile.name?(name)
       end
-
-      # @return [Boolean] whether it is what the server spent, over all requests that it answered, see TrialRun
-      # @api private
-      def cost? = COSTS.include?(name)
 
       # A high percentile of few requests is nearly their maximum, which longer trials would exceed. So two must be
       # expected beyond it, and ten beyond one above p99, where a single pause of the machine may make both. Up to p90

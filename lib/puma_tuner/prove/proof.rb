@@ -151,7 +151,7 @@ module PumaTuner
         @kept.keep_times(fitted.times) if fitted.times != (@kept.times || times)
         @trial_runner.times = fitted.times if times
         return fitted.with(remarks: @kept.ended.remarks) if @kept.ended
-        fitted.with(remarks: [*(longer_trials(fitted.times) if times), *fitted.remarks])
+        fitted.with(remarks: [*(longer_trials(fitted.times) if times), *short_turns, *fitted.remarks])
       end
 
       def time_limit(clock, variants_count = @plan.variants.size)
@@ -167,6 +167,11 @@ module PumaTuner
         return if wanted_ns.nil? || (times.duration_s * Units::NS_PER_S).round <= wanted_ns
         Statement.of(:longer_trials, seconds: times.duration_s, wanted_seconds: wanted_ns.fdiv(Units::NS_PER_S),
           responses_count: TrialRunner::DURATION_IN_LATENCIES)
+      end
+
+      # @return [Statement, nil] that throughput and latencies are no facts, as nobody goes by them
+      def short_turns
+        Statement.of(:short_turns) if @trial_runner.respond_to?(:short_turns?) && @trial_runner.short_turns?
       end
 
       # Returns the load as it was sent, when it had to be cut.

@@ -13,15 +13,16 @@ module PumaTuner
         # @param traffic [Load::Traffic] the same for all
         # @param times [TrialRunner::Times]
         # @param placement [Host::Placement] which cores are the servers'
+        # @param beside [Array<String>] names of metrics that somebody goes by beside the one that decides
         # @param rules [Hash{Symbol => Object}] the other fields of Proof::Plan: `looks` and `seed` at least
         # @return [Setup]
         # @raise [UsageError] when two variants have one name, or one has a factor that nobody knows
-        def served(variants, preparation:, traffic:, times:, placement: Host::Placement.none, **rules)
+        def served(variants, preparation:, traffic:, times:, placement: Host::Placement.none, beside: [], **rules)
           load = TrialLoad.of_traffic(traffic, duration_s: times.duration_s)
           plan = Proof::Plan.new(variants: VariantParser.checked(variants), load:, **rules)
           new(plan) do
             TrialRunner.new(preparation:, traffic:, times:, placement:, metrics: Metric::SERVED | plan.metrics,
-              primary: Metric.named(plan.primary, plan.metrics))
+              decisive: [plan.primary, *plan.expectations.metrics, *beside])
           end
         end
 

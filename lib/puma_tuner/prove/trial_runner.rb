@@ -20,10 +20,9 @@ module PumaTuner
       # A turn must be long beside a request, for what is under way when it ends is in no throughput.
       TURN_IN_LATENCIES = 20
 
-      # What a request costs is counted of all that are answered, those included. So where a cost decides, turns may be
-      # shorter, and help the more. Beside a neighbour that came and went within a second, pairs of 2 s each scattered
-      # by 10% in one turn, by 5.6% in turns of 0.5 s, and by 3.8% in turns of 0.25 s (CPU of a loop of Ruby, 60 s of it
-      # on 2 shared cores).
+      # What a request costs is counted of all that are answered, those included. So where costs alone decide, turns
+      # may be shorter, and help the more: docs/reference/prove.md has by how much. Throughput and latencies of such
+      # turns are no facts, as their ends cut too many requests in two.
       COST_TURN_IN_LATENCIES = 2
 
       # A trial must be long beside a request, too: shorter ones are made so long.
@@ -37,11 +36,12 @@ module PumaTuner
       # @param times [Times]
       # @param placement [Host::Placement] which cores are the servers'
       # @param metrics [Array<Metric>] whose percentiles are told
-      # @param primary [Metric, nil] the one that decides
+      # @param decisive [Array<String>] names of the metrics that somebody goes by
       def initialize(preparation:, traffic:, times:, placement: Host::Placement.none, metrics: Metric::SERVED,
-        primary: nil)
+        decisive: [])
         @placement = placement
-        @turn_in_latencies = primary&.cost? ? COST_TURN_IN_LATENCIES : TURN_IN_LATENCIES
+        costs_alone = decisive.any? && (decisive - Metric::COSTS).empty?
+        @turn_in_latencies = costs_alone ? COST_TURN_IN_LATENCIES : TURN_IN_LATENCIES
         @latencies = metrics.select(&:percentile)
         @preparation = preparation
         @traffic = traffic
@@ -104,6 +104,13 @@ module PumaTuner
         return times.turns_count unless @slowest_ns
         least_ns = @turn_in_latencies * @slowest_ns
         (times.duration_s * Units::NS_PER_S / least_ns).floor.clamp(1, times.turns_count)
+      end
+
+      # @return [Boolean] whether they are so short that throughput and latencies are no facts
+      def short_turns?
+        count = turns_count
+        @turn_in_latencies < TURN_IN_LATENCIES && count > 1 && !@slowest_ns.nil? &&
+          @times.duration_s * Units::NS_PER_S / count < TURN_IN_LATENCIES * @slowest_ns
       end
 
       # A short look at a variant before the rounds: at what runs, at its

@@ -99,17 +99,17 @@ module PumaTuner
 
     # What a file holds may be of the right types and still make no sense together, when somebody has changed it.
     #
-    # @param path [String] named in errors
-    # @yield shows what the file holds, or computes with it; prints nothing
+    # @param paths [Array<String>] of files of which any may be wrong; named in errors
+    # @yield shows what they hold, or computes with it; prints nothing
     # @return [Object] what the block returns
     # @raise [InvalidDocument] where the block fails
-    def self.fitting(path)
+    def self.fitting(*paths)
       yield
     rescue Error
       raise
     rescue => error
       place = error.backtrace.to_a.first.to_s[%r{[^/]+/[^/]+\.rb:\d+}]
-      raise InvalidDocument.new(path, "what it holds does not fit together (#{place}: " \
+      raise InvalidDocument.new(paths.join(" or "), "what it holds does not fit together (#{place}: " \
         "#{error.message.lines.first.to_s.chomp}). If nobody has changed it, this is our bug, please report it")
     end
 

@@ -29,7 +29,7 @@ module PumaTuner
     # @param problem [String] as a clause
     def initialize(path, problem)
       super("#{path} is not a document that this version can read: #{problem}. " \
-            "Make it again with `puma_tuner measure` or `puma_tuner tune`.")
+            "Make it again with the command that wrote it, such as `puma_tuner measure`.")
     end
   end
 

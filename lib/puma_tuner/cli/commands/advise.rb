@@ -37,8 +37,8 @@ module PumaTuner
         output = Results.path(output, options[:prove] ? "tuning.json" : "advice.json", err:, recorded: recordings.first)
         ensure_kept(recordings, output)
         Output.check_writable(output, options[:html])
-        # Somebody may have changed the recording since it was made.
-        advised = Document.fitting(recordings.first) do
+        # Somebody may have changed a recording since it was made.
+        advised = Document.fitting(*recordings) do
           advised({observation: recordings.first, companions: recordings.drop(1), **options})
         end
         return prove(*advised, words, recordings.first, output, options) if options[:prove]

@@ -23,7 +23,7 @@ module PumaTuner
         Output.check_writable(output)
         check(format)
         paths = [recording, *beside]
-        bytes = Document.fitting(paths.join(" or ")) { bytes(join(paths), format, output) }
+        bytes = Document.fitting(*paths) { bytes(join(paths), format, output) }
         Output.put(bytes, output, out:)
         err.puts("lanes: #{File.expand_path(output)}") unless output == "-"
       end

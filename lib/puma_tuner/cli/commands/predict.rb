@@ -33,8 +33,8 @@ module PumaTuner
         if capacity
           options[:simulated_requests] = [options[:simulated_requests], Predict::CapacitySearch::REQUESTS_COUNT].max
         end
-        # Somebody may have changed the recording since it was made.
-        sweep = Document.fitting(observation) do
+        # Somebody may have changed a recording since it was made.
+        sweep = Document.fitting(observation, *options[:companions]) do
           forecast = Options::Forecast.from({observation:, **options})
           app = forecast.app(beware, what_if: wanted.what_if)
           loads = loads_of(app, options)

@@ -19,7 +19,8 @@ module PumaTuner
         locks: true, cores: {usual: "this machine's; with another number nothing is proven"},
         memory: {usual: "the container's memory limit, or the machine's memory " \
           "without what the rest of it needs"},
-        simulated_requests: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s,
+        simulated_requests: {default: Predict::Sweeper::DEFAULT_REQUESTS_COUNT.to_s,
+                             about: "requests in each simulation; with --time perhaps fewer, which is told"},
         html: {usual: "report.html in the app's tmp/puma_tuner"}
       example [
         "                                        # the app of this folder, by its config.ru and config/puma.rb",
