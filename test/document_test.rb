@@ -128,6 +128,14 @@ class DocumentTest < TunerTest
     assert_equal "no", assert_raises(UsageError) { Document.fitting("a.json") { raise UsageError, "no" } }.message
   end
 
+  test "what is no object, or no word where a word is needed, is refused by a check, also of what older files have otherwise" do
+    classes = [Advise::Constraints, Predict::Forecast, Model::EndpointDemand, Probe::Budget, Probe::Trace, Probe::Fingerprint]
+    classes.product([[], "x", 1.5, true]).each { |value_class, told| assert_raises(KeyError, "#{value_class} of #{told}") { value_class.from_document(told) } }
+    assert_raises(KeyError) { Unknown.from_document(1.5) }
+    assert_match(/kind of Statement is 7, which/, assert_raises(KeyError) { Statement.from_document("kind" => 7, "facts" => {}) }.message)
+    assert_match(/facts of Statement is \[\], which/, assert_raises(KeyError) { Statement.from_document("kind" => "told", "facts" => []) }.message)
+  end
+
   test "a document is read in whatever locale" do
     with_file(Document.dump(MACHINE).sub("{", "{\"note\":\"35 µs, #{NAME}\",")) do |path|
       script = "require 'puma_tuner'; p PumaTuner::Document.read(ARGV.first).class"

@@ -22,7 +22,7 @@ module PumaTuner
 
       # Older files have one limit to the latency.
       def self.from_document(fields)
-        limit_ns = fields["max_p99_ns"] or return super
+        limit_ns = (fields["max_p99_ns"] if fields.is_a?(Hash)) or return super
         super({**fields, "goals" => [{"endpoint" => nil, "percentile" => "p99", "limit_ns" => limit_ns}]})
       end
 

@@ -67,7 +67,7 @@ module PumaTuner
 
       def to_s
         unless open?
-          think_time = ", #{Units.duration(think_ns)} of think time" if think_ns.positive?
+          think_time = ", #{Units.duration(think_ns)} of think time" if think_ns.to_i.positive?
           return "#{Units.counted(connections_count, "connection")}#{think_time}"
         end
         "#{Units.rate(rate_per_s)}/s#{", #{kind}" unless kind == "poisson"}"

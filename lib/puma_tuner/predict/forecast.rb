@@ -59,7 +59,7 @@ module PumaTuner
                endpoint_latencies: [EndpointLatency], quantiles: {String => Stats::Estimate}}) do
       # Older files have a mere number for the wait for the GVL.
       def self.from_document(fields)
-        wait_ns = fields["gvl_wait_ns"]
+        wait_ns = (fields["gvl_wait_ns"] if fields.is_a?(Hash))
         return super unless wait_ns.is_a?(Numeric)
         wait = {"value" => wait_ns, "low" => wait_ns, "high" => wait_ns, "level_ratio" => nil, "samples_count" => 1}
         super({**fields, "gvl_wait_ns" => wait})

@@ -43,7 +43,10 @@ module PumaTuner
       def baseline = points.first
 
       # @return [Point]
-      def recommended_point = points.find { |point| point.variant == recommended }
+      # @raise [KeyError] where somebody has changed the one or the other
+      def recommended_point
+        points.find { |point| point.variant == recommended } or raise KeyError, "there is no point #{recommended}"
+      end
 
       # @return [Array<Point>] from the least memory to the most
       def pareto_front = points.select(&:pareto_optimal).sort_by(&:memory)

@@ -192,8 +192,7 @@ module PumaTuner
       end
 
       def nested_value(member, field)
-        # Older files have words for some symbols.
-        return field&.tr(" ", "_")&.to_sym if self::SYMBOLS.include?(member)
+        return symbol(member, field) if self::SYMBOLS.include?(member)
         case value_class = self::NESTED[member]
         when nil then frozen(checked(member, field))
         when Array then list(member, field)&.map { |element| value_class.first.from_document(element) }.freeze
@@ -202,6 +201,12 @@ module PumaTuner
           field&.transform_values { |element| value_class.fetch(String).from_document(element) }.freeze
         else field && value_class.from_document(field)
         end
+      end
+
+      # Older files have words for some.
+      def symbol(member, field)
+        ensure_fits(member, field, Fields::TEXT)
+        field&.tr(" ", "_")&.to_sym
       end
 
       # A value of JSON's, and all in it. JRuby and TruffleRuby have no Ractor, which is faster at it.

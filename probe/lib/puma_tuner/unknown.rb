@@ -26,7 +26,8 @@ module PumaTuner
         case fields
         when Array then of(:other, :told, whose: fields.first, detail: fields.last)
         when String then of(:other, :told, detail: fields)
-        else super(fields.merge("cause" => self::OLDER_CAUSES.fetch(fields["cause"], fields["cause"])))
+        when Hash then super(fields.merge("cause" => self::OLDER_CAUSES.fetch(fields["cause"], fields["cause"])))
+        else super
         end
       end
     end

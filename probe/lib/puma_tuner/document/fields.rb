@@ -14,7 +14,6 @@ module PumaTuner
       BOUNDED = {**INTEGER, "minimum" => 1, "maximum" => 100_000}.freeze
       TEXT = {"type" => "string"}.freeze
       FLAG = {"type" => "boolean"}.freeze
-      # Facts of many shapes, which a kind beside them tells apart.
       ANY = {}.freeze
 
       list = ->(items) { {"type" => "array", "items" => items}.freeze }
@@ -57,7 +56,7 @@ module PumaTuner
         # An interval that is surer than that has no end, and takes no end to compute.
         id: {"type" => %w[integer string], "minimum" => -(2**63), "maximum" => 2**63 - 1}.freeze,
         level_ratio: {**NUMBER, "minimum" => 0, "maximum" => 0.9999}.freeze,
-        before: HASH, after: HASH, factors: HASH, facts: ANY, samples: map.call(list.call(NUMBER)),
+        before: HASH, after: HASH, factors: HASH, facts: HASH, samples: map.call(list.call(NUMBER)),
         steps: list.call({"type" => %w[string integer]}.freeze)
       }.freeze
 

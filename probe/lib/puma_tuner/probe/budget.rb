@@ -35,6 +35,7 @@ module PumaTuner
       # Older files have another name for a pool's wait. Their simulated budgets have no sum there, and garbage
       # collection in their CPU time.
       def self.from_document(fields)
+        return super unless fields.is_a?(Hash)
         fields = {"pool_ns" => fields["pool_wait_ns"], **fields}
         return super unless fields.key?("client_ns") && !fields.key?("wall_ns")
         wall_ns, cpu_ns = fields.except("gc_ns").values.compact.sum, fields["cpu_ns"] - fields["gc_ns"].to_i

@@ -52,7 +52,11 @@ module PumaTuner
       def key(text) = text.split(" ", 2).then { |kind, name| [kind.to_s.to_sym, name].freeze }
 
       # @param fields [Hash{String => String}] by text
-      def from_document(fields) = fields.transform_keys { |text| key(text) }.freeze
+      # @raise [KeyError] where they are none
+      def from_document(fields)
+        raise KeyError, "a fingerprint is no object, but #{fields.class}" unless fields.is_a?(Hash)
+        fields.transform_keys { |text| key(text) }.freeze
+      end
 
       # That this process may use, as numbers and spans.
       def cores

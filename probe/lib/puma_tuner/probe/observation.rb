@@ -15,7 +15,7 @@ module PumaTuner
     Trace = Document.define(:steps, :wall_ns, :queue_ns, :cpu_ns, :gc_ns) do
       # Older files call the time with the GVL "cpu", and their cpu_ns holds gc_ns.
       def self.from_document(fields)
-        return super unless fields["steps"].include?("cpu")
+        return super unless fields.is_a?(Hash) && fields["steps"].is_a?(Array) && fields["steps"].include?("cpu")
         steps = fields["steps"].map { |step| (step == "cpu") ? "held" : step }
         super({**fields, "steps" => steps, "cpu_ns" => fields["cpu_ns"] && fields["cpu_ns"] - fields["gc_ns"].to_i})
       end
@@ -129,7 +129,7 @@ module PumaTuner
       const_set(:DISTURBED_RATIO, 0.15)
 
       # Observations of before there were remarks can be read.
-      def self.from_document(fields) = super({"remarks" => [], **fields})
+      def self.from_document(fields) = super(fields.is_a?(Hash) ? {"remarks" => [], **fields} : fields)
 
       def initialize(remarks: [], taken_ratio: nil, **fields) = super
 
