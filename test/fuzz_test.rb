@@ -166,6 +166,11 @@ class FuzzTest < TunerTest
     assert_match(/planted \| 1,234,567 \| +4 \| +5 \| +4 \| +0 \|/, told.to_s)
   end
 
+  test "the published page has a line for each reader that there is" do
+    section = File.read(File.expand_path("../docs/measured/reliability.md", __dir__)).split(FuzzRun::Page::HEADING).last[/.*?(?=^## |\z)/m]
+    assert_equal READERS.map(&:name), section.scan(/^\| (\S.*?) +\| +[\d,]+ \|/).flatten
+  end
+
   test "the section is written behind the soak's page, and each leaves the other's" do
     soak, section = "# Reliability\n\nsoak 1\n", page.to_s # read once: its figures of the machine change
     both = Bench::Page.joined(soak, section)
