@@ -26,7 +26,7 @@ module PumaTuner
       # @param variants [Array<Variant>] all of them: when one needs gems of its own, all get theirs the same way
       # @param command [Host::Command] what all have in common
       # @param rackup [String, nil] the config.ru that it serves, when it serves one
-      # @param folder [String] for checkouts; gone when the proof is over
+      # @param folder [String, nil] for checkouts, where a variant is one; gone when the proof is over
       # @param own_gems [Boolean] whether variants get a bundle of their own for
       #   the gems they declare; else the caller sees to these
       # @param copied [Array<String>] files of the app, by their paths in its folder, that checkouts are given
