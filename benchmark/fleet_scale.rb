@@ -12,17 +12,20 @@ require_relative "fleet_scale/trial"
 module FleetScale
   # workers_count, hours_count: of the whole fleet, by rules; raw_workers_counts, raw_hours_count: of those written in full;
   #   rules_workers_count: of the one that is written in full for minutes, to evaluate the rules
-  Options = Bench::Options.define("fleet_scale", page: "docs/measured/fleet_scale.md", needs: "the whole fleet, three in full, and one of 2,000 workers for the rules",
-    workers_count: 8_000, hours_count: 168, raw_workers_counts: [50, 100, 200], raw_hours_count: 4, rules_workers_count: 2_000, services_count: 5, rounds_count: 3) do |parser, given|
+  Options = Bench::Options.define("fleet_scale", page: "docs/measured/fleet_scale.md",
+    needs: "the whole fleet, three in full, and one of 2,000 workers for the rules", workers_count: 8_000, hours_count: 168,
+    raw_workers_counts: [50, 100, 200], raw_hours_count: 4, rules_workers_count: 2_000, services_count: 5, rounds_count: 3) do |parser, given|
     parser.on("--workers N", Integer, "of the whole fleet, #{SimulatedFleet::WORKERS_PER_SERVER} to a server (default: 8000)") { |count| given[:workers_count] = positive(count) }
     parser.on("--hours N", Integer, "that it has served (default: 168)") { |count| given[:hours_count] = positive(count) }
     parser.on("--raw-workers LIST", Array, "of fleets written in full (default: 50,100,200)") { |list| given[:raw_workers_counts] = list.map { |text| positive(text.to_i) } }
     parser.on("--raw-hours N", Integer, "that those have served (default: 4)") { |count| given[:raw_hours_count] = positive(count) }
-    parser.on("--rules-workers N", Integer, "of the fleet written in full for #{Trial::RULES_S / 60} minutes, to evaluate the rules (default: 2000)") do |count|
+    parser.on("--rules-workers N", Integer,
+      "of the fleet written in full for #{Trial::RULES_S / 60} minutes, to evaluate the rules (default: 2000)") do |count|
       given[:rules_workers_count] = positive(count)
     end
     parser.on("--quick", "small ones, to see whether it works; its numbers mean nothing") do
-      given.merge!(workers_count: 40, hours_count: 8, raw_workers_counts: [8, 16], raw_hours_count: 2, rules_workers_count: 40, services_count: 1, rounds_count: 1)
+      given.merge!(workers_count: 40, hours_count: 8, raw_workers_counts: [8, 16], raw_hours_count: 2, rules_workers_count: 40,
+        services_count: 1, rounds_count: 1)
     end
   end
 
@@ -41,7 +44,9 @@ module FleetScale
       *[options.raw_workers_counts.max, options.rules_workers_count].uniq.map { |count| Trial.new(count, nil, source: :raw, **others) },
       Trial.new(options.workers_count, options.hours_count, source: :rules, **others)]
     outcomes = trials.map do |trial|
-      trial.run.tap { |one| warn "  #{one.workers_count} workers, #{one.served}, #{one.source}: #{(one.comparison_s || one.rules_s).round(2)} s" }
+      trial.run.tap do |one|
+        warn "  #{one.workers_count} workers, #{one.served}, #{one.source}: #{(one.comparison_s || one.rules_s).round(2)} s"
+      end
     end
     Page.new(machine:, trials: outcomes, options:)
   end
@@ -51,7 +56,8 @@ module FleetScale
     # The weekly comparison of the whole fleet.
     TARGET_S = 10
 
-    HEADINGS = ["workers", "time", "by", "samples", "on disk", "bytes/sample", "a worker a day", "rules, once", "comparison", "of it Prometheus' CPU"].freeze
+    HEADINGS = ["workers", "time", "by", "samples", "on disk", "bytes/sample", "a worker a day", "rules, once", "comparison",
+      "of it Prometheus' CPU"].freeze
     DAYS = 7
 
     # @param trials [Array<Trial::Outcome>] those in full, for hours and for minutes, then the whole fleet by rules
@@ -67,7 +73,10 @@ module FleetScale
     def outcomes = [(@recorded.any? { |outcome| outcome.comparison_s > TARGET_S }) ? :missed : :met]
 
     # @return [String]
-    def results = paragraphs(Bench::Markdown.table(HEADINGS, (@raw + @brief + @recorded).map { |outcome| row(outcome) }, left_count: 0), growth, verdict)
+    def results
+      rows = (@raw + @brief + @recorded).map { |outcome| row(outcome) }
+      paragraphs(Bench::Markdown.table(HEADINGS, rows, left_count: 0), growth, verdict)
+    end
 
     # @return [String] the page
     def to_s
@@ -91,8 +100,10 @@ module FleetScale
     private
 
     def row(outcome)
-      [count(outcome.workers_count), outcome.served, outcome.source, count(outcome.samples_count), PumaTuner::Units.mebibytes(outcome.data_bytes), format("%.2f", outcome.bytes_per_sample),
-        @raw.include?(outcome) ? PumaTuner::Units.mebibytes(outcome.bytes_per_worker_day) : "-", seconds(outcome.rules_s), seconds(outcome.comparison_s), seconds(outcome.cpu_s)]
+      a_day = @raw.include?(outcome) ? PumaTuner::Units.mebibytes(outcome.bytes_per_worker_day) : "-"
+      [count(outcome.workers_count), outcome.served, outcome.source, count(outcome.samples_count),
+        PumaTuner::Units.mebibytes(outcome.data_bytes), format("%.2f", outcome.bytes_per_sample), a_day,
+        *[outcome.rules_s, outcome.comparison_s, outcome.cpu_s].map { |number| seconds(number) }]
     end
 
     def count(number) = PumaTuner::Report::Figures.count(number)
@@ -106,8 +117,8 @@ module FleetScale
     def growth
       largest = @raw.max_by(&:workers_count) or return []
       disk_bytes = largest.bytes_per_worker_day * @options.workers_count * DAYS
-      ["In proportion to the largest of hours, #{fleet(@options.workers_count)} in full would take #{(disk_bytes / 2**30).round(1)} GiB for #{DAYS} days " \
-        "(Prometheus' own compaction leaves less).", rules]
+      ["In proportion to the largest of hours, #{fleet(@options.workers_count)} in full would take " \
+        "#{(disk_bytes / 2**30).round(1)} GiB for #{DAYS} days (Prometheus' own compaction leaves less).", rules]
     end
 
     # A straight line: queries have a cost of their own, which does not grow. What the samples before a rule's window cost is known of the
@@ -116,18 +127,22 @@ module FleetScale
       smallest, largest = @brief.minmax_by(&:workers_count)
       of_hours = @raw.find { |outcome| outcome.workers_count == smallest&.workers_count }
       return if of_hours.nil? || smallest.workers_count == largest.workers_count
-      brief_s = largest.rules_s + (largest.rules_s - smallest.rules_s) / (largest.workers_count - smallest.workers_count) * (@options.workers_count - largest.workers_count)
+      wanted_count, largest_count = @options.workers_count, largest.workers_count
+      slope_s = (largest.rules_s - smallest.rules_s) / (largest_count - smallest.workers_count)
+      brief_s = largest.rules_s + slope_s * (wanted_count - largest_count)
       ratio = of_hours.rules_s / smallest.rules_s
-      "What grows with the number of servers is the work of the rules. Over #{largest.served} of #{fleet(largest.workers_count)}, evaluating them all once took #{seconds(largest.rules_s)}; " \
-        "on a straight line from #{fleet(smallest.workers_count)} to there, it is #{seconds(brief_s)} of #{fleet(@options.workers_count)}, " \
-        "#{PumaTuner::Units.times(@options.workers_count.fdiv(largest.workers_count))} as many. " \
-        "Where there are hours before, it takes #{PumaTuner::Units.times(ratio)} as long (of the smaller one), as Prometheus reads a series from the beginning of a piece of up to 120 samples: " \
-        "so evaluating all rules once would take #{seconds(brief_s * ratio)} of each minute, of which those of endpoints are due every fifth only."
+      "What grows with the number of servers is the work of the rules. Over #{largest.served} of #{fleet(largest_count)}, " \
+        "evaluating them all once took #{seconds(largest.rules_s)}; on a straight line from #{fleet(smallest.workers_count)} to there, " \
+        "it is #{seconds(brief_s)} of #{fleet(wanted_count)}, #{PumaTuner::Units.times(wanted_count.fdiv(largest_count))} as many. " \
+        "Where there are hours before, it takes #{PumaTuner::Units.times(ratio)} as long (of the smaller one), " \
+        "as Prometheus reads a series from the beginning of a piece of up to 120 samples: so evaluating all rules once would take " \
+        "#{seconds(brief_s * ratio)} of each minute, of which those of endpoints are due every fifth only."
     end
 
     def verdict
       whole = @recorded.last or return ""
-      "The comparison over #{whole.hours_count} hours of #{fleet(whole.workers_count)} took #{seconds(whole.comparison_s)}; the target is #{TARGET_S} s: #{outcomes.first}. " \
+      "The comparison over #{whole.hours_count} hours of #{fleet(whole.workers_count)} took #{seconds(whole.comparison_s)}; " \
+        "the target is #{TARGET_S} s: #{outcomes.first}. " \
         "Fewer servers would take it as long: the rules add up those of a service and a group, so that the series are as many."
     end
   end

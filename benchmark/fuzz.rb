@@ -2,18 +2,20 @@
 
 # Every reader of what somebody else wrote, with inputs that are not as they should be: a million, changed by chance from some that are (test/support/fuzz).
 # `rake fuzz`; SEED=, COUNT=, READER=; INPUT=READER:NUMBER shows what one input comes to. Ends with status 1 when a reader crashed, hung, took memory
-# without bounds, raised what is no refusal, or refused without a reason. Refusals by an exception that was caught are printed, too, and counted apart.
+# without bounds, raised what is no refusal, or refused without a reason. Refusals by an exception that was caught are printed, too, and
+# counted apart.
 
 $LOAD_PATH.unshift(File.expand_path("../test", __dir__))
 require_relative "support/bench"
 require "support/fuzz/readers"
 
 module FuzzRun
-  Options = Bench::Options.define("fuzz", page: "docs/measured/reliability.md", needs: "all readers, and a million inputs", seed: 1, count: 1_000_000,
-    reader: ENV["READER"], input: ENV["INPUT"]) do |parser, given|
+  Options = Bench::Options.define("fuzz", page: "docs/measured/reliability.md", needs: "all readers, and a million inputs",
+    seed: 1, count: 1_000_000, reader: ENV["READER"], input: ENV["INPUT"]) do |parser, given|
     {"SEED" => :seed, "COUNT" => :count}.each do |name, field|
       text = ENV[name] or next
-      given[field] = Integer(text, exception: false) or raise OptionParser::InvalidArgument, "#{name}=#{text}, where a whole number is needed"
+      given[field] = Integer(text, exception: false) or
+        raise OptionParser::InvalidArgument, "#{name}=#{text}, where a whole number is needed"
     end
     positive(given[:count])
     parser.on("--seed N", Integer, "of the changes (default: 1)") { |seed| given[:seed] = seed }
@@ -131,7 +133,8 @@ module FuzzRun
         told_s = PumaTuner::Clock.now_s
         warn "fuzz: #{reader.name}: #{done} of #{count}"
       end
-      warn "fuzz: #{reader.name}: #{count} inputs in #{outcome.seconds.round} s, #{outcome.read_count} read, #{outcome.refused_count} refused (#{outcome.caught_count} by an exception that was caught)",
+      warn "fuzz: #{reader.name}: #{count} inputs in #{outcome.seconds.round} s, #{outcome.read_count} read, " \
+        "#{outcome.refused_count} refused (#{outcome.caught_count} by an exception that was caught)",
         *[*outcome.findings, *outcome.caught].map { |one| "  #{one}" }
       outcome
     end

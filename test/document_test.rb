@@ -130,10 +130,13 @@ class DocumentTest < TunerTest
 
   test "what is no object, or no word where a word is needed, is refused by a check, also of what older files have otherwise" do
     classes = [Advise::Constraints, Predict::Forecast, Model::EndpointDemand, Probe::Budget, Probe::Trace, Probe::Fingerprint]
-    classes.product([[], "x", 1.5, true]).each { |value_class, told| assert_raises(KeyError, "#{value_class} of #{told}") { value_class.from_document(told) } }
+    classes.product([[], "x", 1.5, true]).each do |value_class, told|
+      assert_raises(KeyError, "#{value_class} of #{told}") { value_class.from_document(told) }
+    end
     assert_raises(KeyError) { Unknown.from_document(1.5) }
-    assert_match(/kind of Statement is 7, which/, assert_raises(KeyError) { Statement.from_document("kind" => 7, "facts" => {}) }.message)
-    assert_match(/facts of Statement is \[\], which/, assert_raises(KeyError) { Statement.from_document("kind" => "told", "facts" => []) }.message)
+    refused = ->(fields) { assert_raises(KeyError) { Statement.from_document(fields) }.message }
+    assert_match(/kind of Statement is 7, which/, refused.call("kind" => 7, "facts" => {}))
+    assert_match(/facts of Statement is \[\], which/, refused.call("kind" => "told", "facts" => []))
   end
 
   test "a document is read in whatever locale" do

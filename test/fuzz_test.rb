@@ -54,7 +54,8 @@ class FuzzTest < TunerTest
     fitting = ->(&shown) { trial { PumaTuner::Document.fitting("it", &shown) } }
     checked = fitting.call { raise KeyError, "there is no such part" }
     assert_equal [40, [], []], [checked.refused_count, checked.caught, checked.findings]
-    {NoMethodError => -> { nil.size }, ZeroDivisionError => -> { 1 / 0 }, FloatDomainError => -> { Float::NAN.round }, ArgumentError => -> { [1, nil].max }}.each do |error, shown|
+    {NoMethodError => -> { nil.size }, ZeroDivisionError => -> { 1 / 0 }, FloatDomainError => -> { Float::NAN.round },
+     ArgumentError => -> { [1, nil].max }}.each do |error, shown|
       outcome = fitting.call(&shown)
       assert_equal [40, 40, []], [outcome.refused_count, outcome.caught_count, outcome.findings], error
       assert_equal 1, outcome.caught.size
@@ -144,9 +145,13 @@ class FuzzTest < TunerTest
     assert_includes 10_000..10_000 + READERS.size, shares.values.sum
   end
 
-  def outcome(*findings, caught: []) = Fuzz::Outcome.new(reader: "planted", inputs_count: 1_234_567, read_count: 4, refused_count: 5, findings:, caught:, seconds: 90.0)
+  def outcome(*findings, caught: [])
+    Fuzz::Outcome.new(reader: "planted", inputs_count: 1_234_567, read_count: 4, refused_count: 5, findings:, caught:, seconds: 90.0)
+  end
 
-  def page(*, **) = FuzzRun::Page.new(machine: PumaTuner::Probe::MachineFacts.read, results: [outcome(*, **)], options: FuzzRun::Options.parse([]))
+  def page(*, **)
+    FuzzRun::Page.new(machine: PumaTuner::Probe::MachineFacts.read, results: [outcome(*, **)], options: FuzzRun::Options.parse([]))
+  end
 
   test "the page tells what was found, and the run fails then" do
     assert_equal [:met], page.outcomes
@@ -158,7 +163,9 @@ class FuzzTest < TunerTest
   end
 
   test "exceptions that were caught have a column and the number of their places, and the run is fine" do
-    caught = [3, 1].map { |count| Fuzz::Finding.new(reader: "planted", kind: :caught, index: 7, detail: "TypeError in it.rb:#{count}: x", count:) }
+    caught = [3, 1].map do |count|
+      Fuzz::Finding.new(reader: "planted", kind: :caught, index: 7, detail: "TypeError in it.rb:#{count}: x", count:)
+    end
     told = page(caught:)
     assert_equal [:met], told.outcomes
     assert_match(/No crash.*\n\n4 of the refusals were by an exception that was caught, in 2 places\. .*names it and quotes the exception/, told.to_s)

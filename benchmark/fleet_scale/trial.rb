@@ -127,7 +127,8 @@ module FleetScale
       recorded = rules.to_h { |rule| [rule["record"], client.instant(rule["expr"], @ends_s)] }
       servers_count = recorded.fetch("fleet:puma_tuner_servers:count").sum { |series| series.values.each_value.sum }
       whole = servers_count * SimulatedFleet::WORKERS_PER_SERVER == @fleet.workers_count
-      raise "the rules saw #{servers_count.round} servers" unless whole && recorded.fetch("fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m").any?
+      endpoints = recorded.fetch("fleet:puma_tuner_endpoint_request_duration_seconds_bucket:rate5m")
+      raise "the rules saw #{servers_count.round} servers" unless whole && endpoints.any?
     end
 
     def compare(prometheus)

@@ -22,10 +22,14 @@ module Soak
       [
         *without_a_soak,
         ("#{counts[:probe].broken} connections broke with the probe, #{counts[:none].broken} without" if counts[:probe].broken > broken_most),
-        ("#{counts[:probe].wrong} responses were not the app's with the probe, #{counts[:none].wrong} without" if counts[:probe].wrong > wrong_most),
+        (if counts[:probe].wrong > wrong_most
+           "#{counts[:probe].wrong} responses were not the app's with the probe, #{counts[:none].wrong} without"
+         end),
         too_grown,
         ("#{recorded_count} requests were recorded, the app counted #{counts[:probe].app} (#{slack} may differ, as workers were killed)" if (recorded_count - counts[:probe].app).abs > slack),
-        ("the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}" unless unanswered_count.between?(0, counts[:probe].broken)),
+        (unless unanswered_count.between?(0, counts[:probe].broken)
+           "the app counted #{counts[:probe].app} requests, clients #{counts[:probe].answered}"
+         end),
         *lines.map { |line| "a server said: #{line}" }
       ].compact
     end

@@ -195,7 +195,8 @@ static VALUE run_and_tell(VALUE data)
     } while (true);
     if (!call->done) rb_raise(rb_eNoMemError, "no memory for a simulation");
     if (!tally_full(call->sim) && !call->sim->deadlocked) {
-        rb_raise(rb_path2class("PumaTuner::UsageError"), "nothing can be predicted: a simulation takes more than %ld steps, as of threads that hardly rest (leave them out: "
+        rb_raise(rb_path2class("PumaTuner::UsageError"),
+            "nothing can be predicted: a simulation takes more than %ld steps, as of threads that hardly rest (leave them out: "
             "--what-if \"without thread NAME\"), or of requests that compute for hours", (long)call->plan->steps_max);
     }
     results->hash = result_hash(call->sim);

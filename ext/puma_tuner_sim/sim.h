@@ -214,7 +214,8 @@ struct sim {
     bool failed;                                /* no memory */
 };
 
-/* Ends well with true, in a deadlock and after too many steps, too; false: no memory. Results are in sim->tally, to be freed by sim_free either way. */
+/* Ends well with true, in a deadlock and after too many steps, too; false: no memory. Results are in sim->tally, to be freed by sim_free
+ * either way. */
 bool sim_run(struct sim *sim, const struct plan *plan, const bool *stop);
 void sim_free(struct sim *sim);
 

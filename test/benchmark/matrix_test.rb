@@ -11,7 +11,9 @@ class MatrixTest < TunerTest
     Matrix::Found.new(cell:, failures: [], versions: {"puma" => "6.6.1", "rack" => "2.2.25"}, seconds: 20, explained_ratio: 0.9999, cpu_ratio: 0.64, requests_count: 900, **changes)
   end
 
-  def page(found, seconds: 1_200, **) = Matrix::Page.new(machine: PumaTuner::Probe::MachineFacts.read, found:, combinations_count: CELLS.size, seconds:, **)
+  def page(found, seconds: 1_200, **)
+    Matrix::Page.new(machine: PumaTuner::Probe::MachineFacts.read, found:, combinations_count: CELLS.size, seconds:, **)
+  end
 
   test "any two values stand in a cell, and the cells are as few as they can be" do
     chosen = Matrix::Cells.pairwise(CELLS)

@@ -154,8 +154,12 @@ class ReleaseTest < TunerTest
   end
 
   test "a Ruby with which nothing was installed is told, and no installation at all is not called fine" do
-    tried = ->(*lines) { Class.new(Release) { define_method(:try_everywhere) { |&told| lines.each(&told) } }.new(PROJECT, rubies: [RbConfig.ruby]) }
-    failed = ->(release, **wanted) { assert_raises(Release::Failed) { capture_io { PackageTest.run(release, build: -> {}, **wanted) } }.message }
+    tried = lambda do |*lines|
+      Class.new(Release) { define_method(:try_everywhere) { |&told| lines.each(&told) } }.new(PROJECT, rubies: [RbConfig.ruby])
+    end
+    failed = lambda do |release, **wanted|
+      assert_raises(Release::Failed) { capture_io { PackageTest.run(release, build: -> {}, **wanted) } }.message
+    end
     assert_equal "no installation was tried with Ruby #{RUBY_VERSION}", failed.call(tried.call, rubies: [RUBY_VERSION])
     assert_equal "no installation was tried with Ruby #{RUBY_VERSION}", failed.call(tried.call("Ruby 3.2.1, a.gem: fine"), rubies: [RUBY_VERSION])
     assert_equal "no installation was tried", failed.call(tried.call, rubies: [])

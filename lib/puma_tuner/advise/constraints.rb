@@ -21,10 +21,11 @@ module PumaTuner
       const_set(:CONTAINER_MARGIN_RATIO, 0.15)
 
       # Older files have one limit to the latency.
-      def self.from_document(fields)
-        limit_ns = (fields["max_p99_ns"] if fields.is_a?(Hash)) or return super
-        super({**fields, "goals" => [{"endpoint" => nil, "percentile" => "p99", "limit_ns" => limit_ns}]})
+      def self.of_now(fields)
+        limit_ns = fields["max_p99_ns"] or return fields
+        {**fields, "goals" => [{"endpoint" => nil, "percentile" => "p99", "limit_ns" => limit_ns}]}
       end
+      private_class_method :of_now
 
       def initialize(goals: nil, max_memory_bytes: nil, memory_limited_by: max_memory_bytes && "option",
         db_connections_count: nil)

@@ -131,9 +131,8 @@ module PumaTuner
     EndpointDemand = Document.define(:name, :weight_ratio, :requests_count, :mean_held_ns, :mean_wait_ns, :mean_lock_ns,
       :mean_gc_ns, :gc_debt_ns, :demands, nested: {demands: [Demand]}, added: {gc_debt_ns: 0}) do
       # Older files call the time with the GVL CPU.
-      def self.from_document(fields)
-        super(fields.is_a?(Hash) ? fields.transform_keys("mean_cpu_ns" => "mean_held_ns") : fields)
-      end
+      def self.of_now(fields) = fields.transform_keys("mean_cpu_ns" => "mean_held_ns")
+      private_class_method :of_now
 
       # @return [Integer] without garbage collection, where that was timed
       def mean_cpu_ns = mean_held_ns - mean_gc_ns.to_i

@@ -58,12 +58,13 @@ module PumaTuner
                lock_waits: [LockWait], closed_forms: ClosedForms,
                endpoint_latencies: [EndpointLatency], quantiles: {String => Stats::Estimate}}) do
       # Older files have a mere number for the wait for the GVL.
-      def self.from_document(fields)
-        wait_ns = (fields["gvl_wait_ns"] if fields.is_a?(Hash))
-        return super unless wait_ns.is_a?(Numeric)
+      def self.of_now(fields)
+        wait_ns = fields["gvl_wait_ns"]
+        return fields unless wait_ns.is_a?(Numeric)
         wait = {"value" => wait_ns, "low" => wait_ns, "high" => wait_ns, "level_ratio" => nil, "samples_count" => 1}
-        super({**fields, "gvl_wait_ns" => wait})
+        {**fields, "gvl_wait_ns" => wait}
       end
+      private_class_method :of_now
 
       # A pool that has clients for nine in ten of its slots is as busy as pools are: a server's own recording is taken
       # for a closed loop from there on.

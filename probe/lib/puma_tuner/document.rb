@@ -176,6 +176,7 @@ module PumaTuner
       # @raise [KeyError] when a field is missing, or holds what it can't
       def from_document(fields)
         raise KeyError, "#{told_name} is #{told(fields)}, where an object is needed" unless fields.is_a?(Hash)
+        fields = of_now(fields)
         values = members.to_h do |member|
           [member, nested_value(member, field(member, fields))]
         end
@@ -183,6 +184,12 @@ module PumaTuner
       end
 
       private
+
+      # Classes whose older files have something in another form override this.
+      #
+      # @param fields [Hash{String => Object}]
+      # @return [Hash{String => Object}] as this version writes them
+      def of_now(fields) = fields
 
       def field(member, fields)
         key = member.to_s

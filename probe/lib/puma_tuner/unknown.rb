@@ -26,10 +26,13 @@ module PumaTuner
         case fields
         when Array then of(:other, :told, whose: fields.first, detail: fields.last)
         when String then of(:other, :told, detail: fields)
-        when Hash then super(fields.merge("cause" => self::OLDER_CAUSES.fetch(fields["cause"], fields["cause"])))
         else super
         end
       end
+
+      private
+
+      def of_now(fields) = fields.merge("cause" => self::OLDER_CAUSES.fetch(fields["cause"], fields["cause"]))
     end
 
     # @return [String, nil] what another program says of it

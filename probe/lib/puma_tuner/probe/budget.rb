@@ -34,13 +34,13 @@ module PumaTuner
 
       # Older files have another name for a pool's wait. Their simulated budgets have no sum there, and garbage
       # collection in their CPU time.
-      def self.from_document(fields)
-        return super unless fields.is_a?(Hash)
+      def self.of_now(fields)
         fields = {"pool_ns" => fields["pool_wait_ns"], **fields}
-        return super unless fields.key?("client_ns") && !fields.key?("wall_ns")
+        return fields unless fields.key?("client_ns") && !fields.key?("wall_ns")
         wall_ns, cpu_ns = fields.except("gc_ns").values.compact.sum, fields["cpu_ns"] - fields["gc_ns"].to_i
-        super({**fields, "wall_ns" => wall_ns, "cpu_ns" => cpu_ns})
+        {**fields, "wall_ns" => wall_ns, "cpu_ns" => cpu_ns}
       end
+      private_class_method :of_now
 
       # @return [Budget] nothing spent yet
       def self.zero = new(**members.to_h { |member| [member, 0] }, client_ns: nil)

@@ -14,11 +14,12 @@ module PumaTuner
     #   is nil where it was not timed, and then in cpu_ns.
     Trace = Document.define(:steps, :wall_ns, :queue_ns, :cpu_ns, :gc_ns) do
       # Older files call the time with the GVL "cpu", and their cpu_ns holds gc_ns.
-      def self.from_document(fields)
-        return super unless fields.is_a?(Hash) && fields["steps"].is_a?(Array) && fields["steps"].include?("cpu")
+      def self.of_now(fields)
+        return fields unless fields["steps"].is_a?(Array) && fields["steps"].include?("cpu")
         steps = fields["steps"].map { |step| (step == "cpu") ? "held" : step }
-        super({**fields, "steps" => steps, "cpu_ns" => fields["cpu_ns"] && fields["cpu_ns"] - fields["gc_ns"].to_i})
+        {**fields, "steps" => steps, "cpu_ns" => fields["cpu_ns"] && fields["cpu_ns"] - fields["gc_ns"].to_i}
       end
+      private_class_method :of_now
 
       # @return [Integer, nil] nanoseconds by the thread's CPU clock
       def on_core_ns = cpu_ns && cpu_ns + gc_ns.to_i
@@ -129,7 +130,8 @@ module PumaTuner
       const_set(:DISTURBED_RATIO, 0.15)
 
       # Observations of before there were remarks can be read.
-      def self.from_document(fields) = super(fields.is_a?(Hash) ? {"remarks" => [], **fields} : fields)
+      def self.of_now(fields) = {"remarks" => [], **fields}
+      private_class_method :of_now
 
       def initialize(remarks: [], taken_ratio: nil, **fields) = super
 
