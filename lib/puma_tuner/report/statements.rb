@@ -119,8 +119,8 @@ module PumaTuner
             "at least: where requests queue, send by fewer --connections, as many as the server has threads, or at a " \
             "lower --rate"
         },
-        short_turns: "requests/s are too low, and long latencies are missing, as turns are short beside a response, " \
-          "which costs allow: `puma_tuner prove` with --expect \"p99 not worse\" has long ones",
+        short_turns: "requests/s are too low, and long latencies are missing, because turns are short beside a " \
+          "response. That is enough for what a request costs; for longer turns, add --expect \"p99 not worse\"",
         too_few_rounds: ->(rounds_count:, least_count:) {
           "the time limit allows #{Units.counted(rounds_count, "round")}, and significance takes at least " \
           "#{least_count}"
