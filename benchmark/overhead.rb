@@ -4,7 +4,7 @@
 # Ends with status 1 when the probe misses one of its targets by more than the noise that two equal variants show, and with 3 when
 # noise leaves one open: 0 only when all are met.
 #
-#   bin/exec rake overhead    (15 minutes; of any use only on a machine with nothing else to do)
+#   bin/exec rake overhead    (20 minutes; of any use only on a machine with nothing else to do)
 
 require "tmpdir"
 require_relative "support/bench"
@@ -67,7 +67,7 @@ module Overhead
     # Beside a rival, in the same rounds, so that it holds on any machine: the form's key, the rival's, and the share of the rival's
     # cost that ours may be.
     BESIDE = [["c_alone", "gvltools", 0.6], ["pipe_alone", "gvltools", 0.6], ["c_busy", "gvltools", 1.0], ["pipe_busy", "gvltools", 1.0],
-      ["request_5", "gvl_timing", 1.0], ["request_1", "gvl_timing", 1.0]].freeze
+      ["request_5", "gvl_timing", 1.0], ["request_1", "gvl_timing", 1.0], ["waiting_5", "gvl_timing", 1.0]].freeze
 
     # The aim.
     REQUEST_TARGET_US = 1.5
@@ -200,16 +200,16 @@ module Overhead
     INTRO = <<~TEXT
       # What the probe costs
 
-      Written by `benchmark/overhead.rb`; not to be edited. To repeat it: `bin/exec rake overhead`, which takes a quarter of an
-      hour (`--help` tells how to have less of it, `--write` writes this page). On a machine with other work the noise grows,
+      Written by `benchmark/overhead.rb`; not to be edited. To repeat it: `bin/exec rake overhead`, which takes twenty minutes
+      (`--help` tells how to have less of it, `--write` writes this page). On a machine with other work the noise grows,
       and is shown.
 
       Variants take turns: each round has each of them once, in a fresh process, in changing order. *more than none* is the
       middle (Hodges-Lehmann) of the differences to "none" in the same round, with the interval of the exact signed-rank test;
       beside it, the difference of the fastest processes. "none, again" is "none": what it differs by is noise.
 
-      Everything runs on one core, the client too: what a switch between threads costs depends on their cores, by more than any
-      of the tools costs.
+      Everything but requests that wait runs on one core, the client too: what a switch between threads costs depends on their
+      cores, by more than any of the tools costs.
     TEXT
     private_constant :INTRO
 

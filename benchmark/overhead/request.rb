@@ -12,12 +12,23 @@ module Overhead
     LOAD_S = 1
     LOADS_COUNT = 5
 
-    # With one connection, requests never meet and threads rarely change: less happens, and less of it varies.
-    FORMS = {"request_5" => 5, "request_1" => 1}.freeze
+    # key: for the judge; waits: whether a request sleeps, and all may use all cores
+    Form = Data.define(:key, :title, :connections_count, :waits)
+
+    # With one connection, requests never meet and threads rarely change: less happens, and less of it varies. Servers whose
+    # threads sleep and wake up on several cores are what most apps are: caches are colder there, for the probe, too.
+    FORMS = [
+      Form.new("request_5", "a request, 5 connections", 5, false),
+      Form.new("request_1", "a request, 1 connection", 1, false),
+      Form.new("waiting_5", "a request that waits, 5 connections, all cores", 5, true)
+    ].freeze
+
+    WAIT_S = 0.001
 
     TITLE = "CPU per request"
     METHOD = <<~TEXT
-      Puma (`-w 0 -t 5:5`) serves a Rack app that answers "hello"; wrk asks over kept connections on the same machine. Each
+      Puma (`-w 0 -t 5:5`) serves a Rack app that answers "hello", or sleeps for #{(WAIT_S * 1_000).round} ms before, which is then measured with
+      all of the machine's cores; wrk asks over kept connections on the same machine. Each
       sample is a fresh server: #{WARM_UP_S} s to warm up, then the CPU clock of its process before and after #{LOAD_S} s of load,
       divided by the requests that wrk counted, and the median of #{LOADS_COUNT} such loads. puma_tuner records every request,
       as in `puma_tuner measure`; gvltools is the middleware of its README with both timers; gvl_timing is a timer around every
@@ -27,7 +38,7 @@ module Overhead
     TEXT
 
     # @return [Array<Series>]
-    attr_reader :series
+    def series = @series_of.values
 
     # @param variants [Array<Variant>]
     # @param folder [String] for what servers write
@@ -36,10 +47,7 @@ module Overhead
       @loads_count = quick ? 1 : LOADS_COUNT
       @folder = folder
       @variants = variants
-      @series = FORMS.map do |key, connections_count|
-        title = "a request, #{connections_count} connection#{"s" if connections_count > 1}"
-        Series.new(key:, title:, unit: "µs", variants:)
-      end
+      @series_of = FORMS.to_h { |form| [form, Series.new(key: form.key, title: form.title, unit: "µs", variants:)] }
       @generator = OtherGenerators::Wrk.new
     end
 
@@ -49,24 +57,41 @@ module Overhead
       @rounds_count.times do |round|
         warn "request: round #{round + 1} of #{@rounds_count}"
         Bench.order(@variants, round).each do |variant|
-          with_server(variant) { |server| @series.each { |series| series.add(round, variant, sample(server, series)) } }
-        rescue Bench::PumaServer::Failed => error
-          @series.each { |series| series.add(round, variant, Bench::Failure.new(reason: error.message)) }
+          FORMS.group_by(&:waits).each { |waits, forms| on_its_cores(waits) { measure(round, variant, forms) } }
         end
       end
     end
 
     private
 
-    def with_server(variant, &)
+    # By one server.
+    def measure(round, variant, forms)
+      with_server(variant, waits: forms.first.waits) do |server|
+        forms.each { |form| @series_of[form].add(round, variant, sample(server, form)) }
+      end
+    rescue Bench::PumaServer::Failed => error
+      forms.each { |form| @series_of[form].add(round, variant, Bench::Failure.new(reason: error.message)) }
+    end
+
+    # See Overhead.stay_on_one_core.
+    def on_its_cores(all)
+      OverheadCycle.roam if all
+      yield
+    ensure
+      OverheadCycle.stay if all
+    end
+
+    def with_server(variant, waits:, &)
       Dir.mktmpdir("server", @folder) do |folder|
-        Bench::PumaServer.run(rackup: rackup(variant), environment: environment(variant, folder), folder:, &)
+        environment = environment(variant, folder)
+        environment["WAIT_S"] = WAIT_S.to_s if waits
+        Bench::PumaServer.run(rackup: rackup(variant), environment:, folder:, &)
       end
     end
 
     # @return [Float, Bench::Failure]
-    def sample(server, series)
-      connections_count = FORMS.fetch(series.key)
+    def sample(server, form)
+      connections_count = form.connections_count
       load(server, connections_count, WARM_UP_S)
       Bench.median(Array.new(@loads_count) { cpu_us(server, connections_count) })
     rescue PumaTuner::UsageError, PumaTuner::MeasurementFailed, SystemCallError => error

@@ -13,14 +13,21 @@ static VALUE cycle_run(VALUE self, VALUE count)
     return Qnil;
 }
 
-/* Keeps this process, and all that it starts, on the core where it is now; see suite.rb. */
+static cpu_set_t allowed;
+
+/* Keeps this process, and all that it starts, on the core where it is now; see overhead.rb. */
 static VALUE cycle_stay(VALUE self)
 {
     cpu_set_t one;
+
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return Qfalse;
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     return sched_setaffinity(0, sizeof(one), &one) == 0 ? Qtrue : Qfalse;
 }
+
+/* Gives it, and all that it starts from here on, the cores that it had before it stayed. Contract: it stays. */
+static VALUE cycle_roam(VALUE self) { return sched_setaffinity(0, sizeof(allowed), &allowed) == 0 ? Qtrue : Qfalse; }
 
 static void on_event(rb_event_flag_t event, const rb_internal_thread_event_data_t *data, void *unused) {}
 
@@ -38,5 +45,6 @@ void Init_overhead_cycle(void)
     VALUE module = rb_define_module("OverheadCycle");
     rb_define_module_function(module, "run", cycle_run, 1);
     rb_define_module_function(module, "stay", cycle_stay, 0);
+    rb_define_module_function(module, "roam", cycle_roam, 0);
     rb_define_module_function(module, "hook", cycle_hook, 0);
 }

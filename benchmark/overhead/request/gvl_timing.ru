@@ -26,4 +26,5 @@ rescue LoadError
 
   use GvlTimingMiddleware
 end
-run ->(_env) { [200, {"content-type" => "text/plain", "content-length" => "5"}, ["hello"]] }
+require_relative "app"
+run Overhead::APP

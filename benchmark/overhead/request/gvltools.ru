@@ -20,4 +20,5 @@ end
 GVLTools::LocalTimer.enable
 GVLTools::GlobalTimer.enable
 use GvlInstrumentation
-run ->(_env) { [200, {"content-type" => "text/plain", "content-length" => "5"}, ["hello"]] }
+require_relative "app"
+run Overhead::APP

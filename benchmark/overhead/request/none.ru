@@ -1,3 +1,4 @@
 # frozen_string_literal: true
 
-run ->(_env) { [200, {"content-type" => "text/plain", "content-length" => "5"}, ["hello"]] }
+require_relative "app"
+run Overhead::APP

@@ -6,4 +6,5 @@ require "rperf/rack"
 
 Rperf.start(mode: :wall, defer: true)
 use Rperf::RackMiddleware
-run ->(_env) { [200, {"content-type" => "text/plain", "content-length" => "5"}, ["hello"]] }
+require_relative "app"
+run Overhead::APP
