@@ -14,7 +14,8 @@ module FleetScale
   #   rules_workers_count: of the one that is written in full for minutes, to evaluate the rules
   Options = Bench::Options.define("fleet_scale", page: "docs/measured/fleet_scale.md",
     needs: "the whole fleet, three in full, and one of 2,000 workers for the rules", workers_count: 8_000, hours_count: 168,
-    raw_workers_counts: [50, 100, 200], raw_hours_count: 4, rules_workers_count: 2_000, services_count: 5, rounds_count: 3) do |parser, given|
+    raw_workers_counts: [50, 100, 200], raw_hours_count: 4, rules_workers_count: 2_000, services_count: 5,
+    rounds_count: 3) do |parser, given|
     parser.on("--workers N", Integer, "of the whole fleet, #{SimulatedFleet::WORKERS_PER_SERVER} to a server (default: 8000)") { |count| given[:workers_count] = positive(count) }
     parser.on("--hours N", Integer, "that it has served (default: 168)") { |count| given[:hours_count] = positive(count) }
     parser.on("--raw-workers LIST", Array, "of fleets written in full (default: 50,100,200)") { |list| given[:raw_workers_counts] = list.map { |text| positive(text.to_i) } }

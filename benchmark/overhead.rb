@@ -4,7 +4,7 @@
 # Ends with status 1 when the probe misses one of its targets by more than the noise that two equal variants show, and with 3 when
 # noise leaves one open: 0 only when all are met.
 #
-#   bin/exec rake overhead    (20 minutes; of any use only on a machine with nothing else to do)
+#   bin/exec rake overhead    (about half an hour; of any use only on a machine with nothing else to do)
 
 require "tmpdir"
 require_relative "support/bench"
@@ -200,8 +200,8 @@ module Overhead
     INTRO = <<~TEXT
       # What the probe costs
 
-      Written by `benchmark/overhead.rb`; not to be edited. To repeat it: `bin/exec rake overhead`, which takes twenty minutes
-      (`--help` tells how to have less of it, `--write` writes this page). On a machine with other work the noise grows,
+      Written by `benchmark/overhead.rb`; not to be edited. To repeat it: `bin/exec rake overhead`, which takes about half an
+      hour (`--help` tells how to have less of it, `--write` writes this page). On a machine with other work the noise grows,
       and is shown.
 
       Variants take turns: each round has each of them once, in a fresh process, in changing order. *more than none* is the

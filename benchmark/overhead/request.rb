@@ -27,8 +27,8 @@ module Overhead
 
     TITLE = "CPU per request"
     METHOD = <<~TEXT
-      Puma (`-w 0 -t 5:5`) serves a Rack app that answers "hello", or sleeps for #{(WAIT_S * 1_000).round} ms before, which is then measured with
-      all of the machine's cores; wrk asks over kept connections on the same machine. Each
+      Puma (`-w 0 -t 5:5`) serves a Rack app that answers "hello"; wrk asks over kept connections on the same machine. In a
+      *request that waits* the app sleeps for #{(WAIT_S * 1_000).round} ms first, and server and wrk may use all cores. Each
       sample is a fresh server: #{WARM_UP_S} s to warm up, then the CPU clock of its process before and after #{LOAD_S} s of load,
       divided by the requests that wrk counted, and the median of #{LOADS_COUNT} such loads. puma_tuner records every request,
       as in `puma_tuner measure`; gvltools is the middleware of its README with both timers; gvl_timing is a timer around every
@@ -75,7 +75,7 @@ module Overhead
 
     # See Overhead.stay_on_one_core.
     def on_its_cores(all)
-      OverheadCycle.roam if all
+      raise PumaTuner::UsageError, "this process can't be given back its cores" if all && !OverheadCycle.roam
       yield
     ensure
       OverheadCycle.stay if all
@@ -83,8 +83,7 @@ module Overhead
 
     def with_server(variant, waits:, &)
       Dir.mktmpdir("server", @folder) do |folder|
-        environment = environment(variant, folder)
-        environment["WAIT_S"] = WAIT_S.to_s if waits
+        environment = {**environment(variant, folder), "WAIT_S" => (WAIT_S.to_s if waits)}
         Bench::PumaServer.run(rackup: rackup(variant), environment:, folder:, &)
       end
     end

@@ -54,7 +54,8 @@ class ProvenanceTest < TunerTest
   end
 
   # Whoever writes a page of docs/measured names it.
-  PAGES = Dir["#{PROJECT}/benchmark/**/*.rb"].flat_map { |path| File.read(path).scan(/page: "(docs\/\w+\/\w+\.md)"/).flatten }.uniq.sort.freeze
+  PAGES = Dir["#{PROJECT}/benchmark/**/*.rb"]
+    .flat_map { |path| File.read(path).scan(/page: "(docs\/\w+\/\w+\.md)"/).flatten }.uniq.sort.freeze
 
   test "all pages that benchmarks write are known" do
     assert_operator PAGES.size, :>=, 9

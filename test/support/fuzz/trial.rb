@@ -39,8 +39,9 @@ module Fuzz
     LIMIT_S = 10
     MEMORY_BYTES = 768 << 20
 
-    # What our checks raise, and Ruby of files and sockets, and of what is in no list or hash (`fetch`). Where a refusal has another error behind it
-    # (its cause), and quotes it, our code met what it did not expect, and somebody caught that, such as PumaTuner::Document.fitting.
+    # What our checks raise, and Ruby of files and sockets, and of what is in no list or hash (`fetch`). Where a refusal has another error
+    # behind it (its cause), and quotes it, our code met what it did not expect, and somebody caught that, such as
+    # PumaTuner::Document.fitting.
     CHECKS = [PumaTuner::Error, PumaTuner::Load::RequestFile::Problem, IndexError, JSON::JSONError, EncodingError, SystemCallError, IOError,
       Zlib::Error].freeze
 
