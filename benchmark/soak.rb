@@ -50,7 +50,8 @@ module Soak
         | | with the probe | without |
         |---|---|---|
         | requests that clients had answered | #{@result.counts[:probe].answered} | #{@result.counts[:none].answered} |
-        | of these, with another status or text than the app gives | #{@result.counts[:probe].wrong} | #{@result.counts[:none].wrong} |
+        | of these, in the quiet half | #{@result.quiet_counts[:probe]} | #{@result.quiet_counts[:none]} |
+        | of all, with another status or text than the app gives | #{@result.counts[:probe].wrong} | #{@result.counts[:none].wrong} |
         | connections that broke, as a worker was killed or the server restarted | #{@result.counts[:probe].broken} | #{@result.counts[:none].broken} |
         | requests that the app counted itself | #{@result.counts[:probe].app} | #{@result.counts[:none].app} |
         | requests that the probe recorded | #{@result.recorded_count} | |
@@ -63,9 +64,10 @@ module Soak
         At most #{growth.most_bytes.round(1)} are promised: half of the #{Pair::ALLOCATION_BYTES} that malloc gives at least (an object of
         Ruby takes 40), or #{Pair::GROWTH_BYTES_MAX / 1024} KiB in all, where that is more. A worker's slope is the median of those between
         any two of #{Pair::STEPS_COUNT + 1} samples (Theil and Sen), as heaps grow in steps. The standard error of the difference is
-        #{growth.error_bytes.round(1)} bytes, by how the growth in quarters of that time differs. So a loss of #{growth.seen_bytes} bytes at
-        each request would have been seen with 95% certainty, and one at the requests to a single one of the #{Pair::PATHS.size} paths from
-        #{growth.seen_bytes * Pair::PATHS.size} bytes on.
+        #{growth.error_bytes.round(1)} bytes, by how the growth in quarters of that time differs, and at least what workers grew by less with the
+        probe, which can be chance alone. So the probe lost at most #{growth.lost_most_bytes} bytes at each request: by that difference
+        and its error, or by all that workers with the probe grew by and its error, each with 95% certainty, whichever is less. That is
+        at most #{growth.lost_most_bytes * Pair::PATHS.size} at the requests to a single one of the #{Pair::PATHS.size} paths.
 
         The server with the probe answered #{answered_percent}% as many requests as the other one. Which part of that is due to the probe is
         not known from here: both clusters and all clients share the machine's cores and saturate them, and restarts are in it, too. The CPU

@@ -12,7 +12,8 @@ class SoakTest < TunerTest
 
   def result(**changes)
     counts = {probe: Soak::Counts.new(1_000, 990, 12), none: Soak::Counts.new(1_100, 1_100, 0)}
-    Soak::Result.new(minutes: 3, seed: 1, events: {kill_worker: 2}, growth:, counts:, recorded_count: 1_000, killed_count: 2,
+    Soak::Result.new(minutes: 3, seed: 1, events: {kill_worker: 2}, growth:, counts:, quiet_counts: {probe: 500, none: 520},
+      recorded_count: 1_000, killed_count: 2,
       ledger_bytes: 8 << 20, lines: [], **changes)
   end
 
@@ -95,15 +96,24 @@ class SoakTest < TunerTest
     assert_match(/\A0 workers of the server with the probe lived through the quiet phase and served/, result(growth: none).broken.first)
   end
 
-  test "an hour shows a loss of one allocation, or says that its memory grew too irregularly" do
-    assert_equal 16, losing(0).seen_bytes
+  test "an hour excludes a loss of one allocation, or says that its memory grew too irregularly" do
+    assert_equal 0, losing(0).lost_most_bytes
+    assert_equal 16, losing(16).lost_most_bytes
     # Each server has a growth of 26.2 bytes at a request in two of its eight quarters of 40,000: a standard error of 4.29.
     assert_in_delta 6.067, in_steps.error_bytes, 0.001
-    assert_equal 28, in_steps.seen_bytes, "16 and 1.895 standard errors"
+    assert_equal 9, in_steps.lost_most_bytes, "1.895 standard errors of the workers with the probe, whose slope is 0"
     assert_empty hour(growth: in_steps).broken
     wild = growth { |_, worker, step| (step >= 5 + 10 * worker) ? 4 << 20 : 0 }
-    assert_match(/\Amemory grew too irregularly: a loss of less than 62 bytes/, hour(growth: wild).broken.first)
+    assert_match(/\Amemory grew too irregularly: the probe may have lost up to 33 bytes/, hour(growth: wild).broken.first)
     assert_empty result(growth: wild).broken, "no promise of a short soak"
+  end
+
+  test "workers that grew less with the probe show how far servers are apart by chance, and what they grew by in all what it lost" do
+    assert_equal 20, losing(-20).error_bytes
+    assert_equal 4, losing(-20).lost_most_bytes, "all that they grew by"
+    lost_much = growth { |name, _, step| step * 4_000 * ((name == :probe) ? 40 : 60) } # by 40 bytes, perhaps, beside a server that grew by 60
+    assert_equal 38, lost_much.lost_most_bytes, "1.895 times the 20 bytes by which the servers are apart"
+    assert_match(/may have lost up to 38 bytes/, hour(growth: lost_much).broken.first)
   end
 
   test "half as many connections again may break as without the probe, and each fault has to come" do
@@ -126,7 +136,7 @@ class SoakTest < TunerTest
     end
   end
 
-  test "the page tells the growth of each worker, what of it is promised, and which loss would have been seen" do
+  test "the page tells the growth of each worker, what of it is promised, and which loss is excluded" do
     page = Soak::Page.new(machine: PumaTuner::Probe::MachineFacts.read, result: hour(growth: in_steps)).to_s
     assert_match(/All promises were kept/, page)
     assert_match(/kill worker 10/, page)
@@ -136,8 +146,9 @@ class SoakTest < TunerTest
     assert_includes page, "µs, without that of processes that it forked | 700; 700 | 700; 700 |"
     words = page.split.join(" ")
     assert_includes words, "At most 16 are promised"
-    assert_includes words, "a loss of 28 bytes at each request would have been seen with 95% certainty"
-    assert_includes words, "a single one of the 9 paths from 252 bytes on"
+    assert_includes words, "lost at most 9 bytes at each request: by that difference"
+    assert_includes words, "at most 81 at the requests to a single one of the 9 paths"
+    assert_includes words, "in the quiet half | 500 | 520 |"
     assert_includes words, "answered 78% as many requests"
   end
 
