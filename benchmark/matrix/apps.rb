@@ -82,7 +82,7 @@ module Matrix
 
         run Site.freeze.app
       RUBY
-      "Hanami" => App.new(gems: {"hanami-router" => ">= 2"}, article: "/articles/:slug", rackup: <<~RUBY),
+      "Hanami's router" => App.new(gems: {"hanami-router" => ">= 2"}, article: "/articles/:slug", rackup: <<~RUBY),
         require "hanami/router"
 
         run Hanami::Router.new {
@@ -104,7 +104,7 @@ module Matrix
     }.freeze
 
     # The versions that are told: of the framework itself.
-    NAMES = {"Rack alone" => nil, "Sinatra" => "sinatra", "Roda" => "roda", "Hanami" => "hanami-router", "Grape" => "grape"}.freeze
+    NAMES = {"Rack alone" => nil, "Sinatra" => "sinatra", "Roda" => "roda", "Hanami's router" => "hanami-router", "Grape" => "grape"}.freeze
 
     # @param framework [String] a key of ALL
     # @return [String, nil] the gem whose version is told of it
