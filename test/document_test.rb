@@ -101,6 +101,23 @@ class DocumentTest < TunerTest
     assert_invalid(Document.dump(MACHINE).sub('"schema_version":1', '"schema_version":99'), /schema version is 99/)
   end
 
+  test "of what a file holds, a refusal tells the beginning, however long it is" do
+    long = "x" * 1_000_000
+    [{kind: long}, {kind: [long]}, {schema_version: long}, {cores_count: long}, {gvl_rule: [long]}].each do |other|
+      with_file(JSON.generate({**JSON.parse(Document.dump(MACHINE), symbolize_names: true), **other})) do |path|
+        message = assert_raises(InvalidDocument) { Document.read(path) }.message
+        assert_match(/x{30,40}…/, message, other.keys)
+        assert_operator message.size, :<, 1_000, other.keys
+      end
+    end
+    with_file("") { |path| assert_operator assert_raises(InvalidDocument) { Document.fitting(path) { raise ArgumentError, long } }.message.size, :<, 1_000 }
+  end
+
+  test "a byte order mark in front of a document is none of its characters" do
+    with_file("\uFEFF#{Document.dump(MACHINE)}") { |path| assert_equal MACHINE, Document.read(path, :machine) }
+    assert_invalid("\uFEFF\uFEFF{}", /it is not JSON/)
+  end
+
   test "a missing field is named" do
     assert_invalid(Document.dump(MACHINE).sub('"tick_ns":10080000,', ""), /tick_ns/)
   end

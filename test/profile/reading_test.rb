@@ -41,4 +41,34 @@ class ProfileReadingTest < TunerTest
     assert_equal :dearer, dearer.outcome
     assert_in_delta dearer.after / dearer.before, dearer.ratio.value, 0.001
   end
+
+  # @return [String] why a profile is refused that has something else here
+  def refusal(profiler, told)
+    Dir.mktmpdir do |folder|
+      File.write(path = "#{folder}/profile.json", JSON.generate(told))
+      assert_raises(Profile::UnreadableProfile) { Profile::Readers.read(PumaTuner::Profile.profiler(profiler), path) }.message
+    end
+  end
+
+  OURS = {kind: "memory_profiler", format: 2, profiler_version: "1.1.0", mode: "objects"}.freeze
+
+  test "of what a profile says of itself, a refusal tells the beginning, however long it is" do
+    long = "9" * 100_000
+    {format: /of our format "9{39}… for/, profiler_version: /of memory_profiler 9{39}…, and/, mode: /in mode "9{39}…, which/}.each do |field, words|
+      message = refusal("memory_profiler", {**OURS, field => long})
+      assert_match(words, message)
+      assert_operator message.size, :<, 500
+    end
+    assert_match(/StackProf's format "9{39}…/, refusal("stackprof", {version: long, mode: "cpu", missed_samples: 0}))
+    assert_match(/of version "9{39}… of the Firefox/, refusal("vernier", {meta: {product: "Ruby/Vernier", preprocessedProfileVersion: long}}))
+    assert_operator refusal("memory_profiler", {**OURS, profiler_version: "x" * 100_000}).size, :<, 700
+  end
+
+  test "a byte order mark in front of a profile is none of its characters" do
+    Dir.mktmpdir do |folder|
+      bytes = File.binread(stackprof_file(path = "#{folder}/1.stackprof.json", 5, cpu_ms: 10))
+      File.binwrite(path, "\xEF\xBB\xBF".b + bytes)
+      assert_equal 5, Profile::Readers.read(PumaTuner::Profile.profiler("stackprof"), path).samples_count
+    end
+  end
 end

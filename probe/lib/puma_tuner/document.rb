@@ -110,29 +110,57 @@ module PumaTuner
     rescue => error
       place = error.backtrace.to_a.first.to_s[%r{[^/]+/[^/]+\.rb:\d+}]
       raise InvalidDocument.new(paths.join(" or "), "what it holds does not fit together (#{place}: " \
-        "#{error.message.lines.first.to_s.chomp}). If nobody has changed it, this is our bug, please report it")
+        "#{first_line(error)}). If nobody has changed it, this is our bug, please report it")
     end
+
+    # Programs of Windows' put it in front of UTF-8.
+    BYTE_ORDER_MARK = "\uFEFF"
 
     # @param text [String] JSON
     # @param path [String] named in errors
     def self.parse(text, path, kinds)
       raise InvalidDocument.new(path, "it is not UTF-8 text") unless text.valid_encoding?
-      fields = JSON.parse(text)
+      fields = JSON.parse(text.delete_prefix(BYTE_ORDER_MARK))
       raise InvalidDocument.new(path, "it is not a JSON object") unless fields.is_a?(Hash)
       kind = fields["kind"]
       wanted = kinds.empty? ? KINDS.keys : kinds.map(&:to_s)
       unless wanted.include?(kind)
-        raise InvalidDocument.new(path, "its kind is #{kind.inspect}, where #{wanted.join(" or ")} is needed")
+        raise InvalidDocument.new(path, "its kind is #{told(kind)}, where #{wanted.join(" or ")} is needed")
       end
       raise InvalidDocument.new(path, other_version(fields)) unless fields["schema_version"] == SCHEMA_VERSION
       PumaTuner.const_get(KINDS.fetch(kind)).from_document(fields)
     rescue JSON::ParserError, EncodingError
       raise InvalidDocument.new(path, "it is not JSON, or it is cut short")
     rescue KeyError => error
-      raise InvalidDocument.new(path, error.message)
+      raise InvalidDocument.new(path, excerpt(error.message, ERROR_LENGTH))
     rescue *MISFITS => error
-      raise InvalidDocument.new(path, "what it holds does not fit together (#{error.message.lines.first.to_s.chomp})")
+      raise InvalidDocument.new(path, "what it holds does not fit together (#{first_line(error)})")
     end
+
+    # Of what stands in somebody else's file so many characters are told, and so many of an error that may quote it.
+    TOLD_LENGTH = 40
+    ERROR_LENGTH = 300
+
+    # @api private
+    # @param text [String]
+    # @param most [Integer] characters
+    # @return [String] its beginning, when it is longer than that
+    def self.excerpt(text, most = TOLD_LENGTH) = (text.size > most) ? "#{text[0, most]}…" : text
+
+    # @api private
+    # @param value [Object] of a file
+    # @return [String] it, or how it begins, as Ruby would write it
+    def self.told(value) = excerpt((value.is_a?(String) ? value[0..TOLD_LENGTH] : value).inspect)
+
+    # @api private
+    # @param value [Object] of a file
+    # @return [String] likewise, as a word in a sentence
+    def self.word(value) = told(value.to_s).delete_prefix("\"").delete_suffix("\"")
+
+    # @api private
+    # @param error [Exception]
+    # @return [String] what it says first, or how that begins
+    def self.first_line(error) = excerpt(error.message.lines.first.to_s.chomp, ERROR_LENGTH)
 
     # @api private
     # @param fields [Hash{String => Object}] of a file, with the version of what wrote it
@@ -142,8 +170,8 @@ module PumaTuner
     def self.other_version(fields, key: "schema_version", known: SCHEMA_VERSION)
       version = fields[key]
       newer = version.is_a?(Integer) && version > known
-      writer = fields["tool_version"].to_s.slice(0, 40)
-      "its #{key.tr("_", " ")} is #{version.inspect.slice(0, 40)}, and this puma_tuner (#{VERSION}) reads " \
+      writer = word(fields["tool_version"])
+      "its #{key.tr("_", " ")} is #{told(version)}, and this puma_tuner (#{VERSION}) reads " \
         "#{known}#{"; the one that wrote it is newer (#{writer}), and reads it" if newer}"
     end
 
@@ -175,7 +203,7 @@ module PumaTuner
       # @param fields [Hash{String => Object}]
       # @raise [KeyError] when a field is missing, or holds what it can't
       def from_document(fields)
-        raise KeyError, "#{told_name} is #{told(fields)}, where an object is needed" unless fields.is_a?(Hash)
+        raise KeyError, "#{told_name} is #{Document.told(fields)}, where an object is needed" unless fields.is_a?(Hash)
         fields = of_now(fields)
         values = members.to_h do |member|
           [member, nested_value(member, field(member, fields))]
@@ -247,12 +275,10 @@ module PumaTuner
       def ensure_fits(member, field, type) = field.nil? || Fields.check(type).call(field) || refuse(member, field)
 
       def refuse(member, field)
-        raise KeyError, "#{member} of #{told_name} is #{told(field)}, which it can't be"
+        raise KeyError, "#{member} of #{told_name} is #{Document.told(field)}, which it can't be"
       end
 
       def told_name = name.to_s.delete_prefix("PumaTuner::")
-
-      def told(field) = field.inspect.then { |text| (text.size > 40) ? "#{text[0, 40]}…" : text }
     end
   end
 end

@@ -33,7 +33,7 @@ module PumaTuner
             build(content).tap { |samples| ensure_numbers(samples) }
           rescue *MISFITS => error
             refuse("it is not what #{@profiler::NAME} #{@profiler::VERSION_REQUIREMENT} writes " \
-              "(#{error.message.lines.first&.chomp})")
+              "(#{Document.first_line(error)})")
           end
         rescue SystemCallError => error
           refuse(error.message[/\A[^@]+/].strip)
@@ -48,7 +48,7 @@ module PumaTuner
         def check(content)
           ensure_kind(content.is_a?(Hash) && content["kind"] == @profiler::NAME)
           unless content["format"] == @profiler::FORMAT
-            refuse("it is of our format #{content["format"].inspect} for #{@profiler::NAME}, " \
+            refuse("it is of our format #{Document.told(content["format"])} for #{@profiler::NAME}, " \
               "and known here is #{@profiler::FORMAT}")
           end
           ensure_version(content.fetch("profiler_version"))
@@ -60,7 +60,7 @@ module PumaTuner
 
         def json(text)
           refuse("it is not UTF-8 text") unless text.valid_encoding? || text.b.start_with?(MARSHAL)
-          JSON.parse(text)
+          JSON.parse(text.delete_prefix(Document::BYTE_ORDER_MARK))
         rescue JSON::ParserError
           # Nobody's Marshal file is loaded: it can run code that whoever wrote it has chosen.
           refuse("it is in Ruby's Marshal format, which is not read here#{remedy}") if text.b.start_with?(MARSHAL)
@@ -74,7 +74,8 @@ module PumaTuner
 
         def ensure_version(version)
           return if Gem::Requirement.new(@profiler::VERSION_REQUIREMENT).satisfied_by?(Gem::Version.new(version))
-          refuse("it is of #{@profiler::NAME} #{version}, and known here is #{@profiler::VERSION_REQUIREMENT}")
+          refuse("it is of #{@profiler::NAME} #{Document.word(version)}, and known here is " \
+            "#{@profiler::VERSION_REQUIREMENT}")
         end
 
         # Whoever computes with them counts on it.
@@ -94,7 +95,7 @@ module PumaTuner
         # @return [String] the mode
         def ensure_mode(mode)
           unless @profiler::MODES.key?(mode)
-            refuse("it was recorded in mode #{mode.inspect}, which is none of #{@profiler::NAME}'s")
+            refuse("it was recorded in mode #{Document.told(mode)}, which is none of #{@profiler::NAME}'s")
           end
           refuse("it was recorded in mode #{mode}, wanted is #{@mode}") if @mode && @mode != mode
           mode

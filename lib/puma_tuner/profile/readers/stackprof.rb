@@ -19,7 +19,9 @@ module PumaTuner
         def check(content)
           ensure_kind(content.is_a?(Hash) && content.key?("missed_samples"))
           version = content["version"]
-          refuse("it is of StackProf's format #{version.inspect}, and known here is #{FORMAT}") unless version == FORMAT
+          unless version == FORMAT
+            refuse("it is of StackProf's format #{Document.told(version)}, and known here is #{FORMAT}")
+          end
           @facts = content["metadata"] || {}
           ensure_version(@facts["profiler_version"]) if @facts["profiler_version"]
           ensure_mode(content.fetch("mode"))

@@ -22,7 +22,8 @@ module PumaTuner
           ensure_version(@facts["profiler_version"]) if @facts["profiler_version"]
           format = content["meta"]["preprocessedProfileVersion"]
           unless format == FORMAT
-            refuse("it is of version #{format.inspect} of the Firefox profiler's format, and known here is #{FORMAT}")
+            refuse("it is of version #{Document.told(format)} of the Firefox profiler's format, and known here is " \
+              "#{FORMAT}")
           end
           @kind = ensure_mode(@facts["mode"] || @mode || @profiler.default_mode)
         end
