@@ -78,6 +78,22 @@ class JournalTest < TunerTest
     assert_nil first.times
   end
 
+  test "times that are none, or beyond all patience, are refused with the field, and so is an end without a reason" do
+    times = {"warmup_window_s" => 0.25, "warmup_limit_s" => 2.0, "duration_s" => 1.5, "turns_count" => 8, "probe_s" => 0, "boot_limit_s" => 60}
+    ended = JSON.parse(JSON.generate(verdict(attempt(0)).to_document))
+    refusal = lambda do |line|
+      File.write(@path, "{\"seed\":1}\n#{JSON.generate(line)}\n")
+      assert_raises(PumaTuner::UsageError) { journal(resume: true) }.message
+    end
+    {"warmup_window_s" => "x", "duration_s" => -5, "turns_count" => "many", "probe_s" => nil, "boot_limit_s" => 10**9}.each do |field, value|
+      assert_match(/not written by this version \(#{field} of Prove::TrialRunner::Times is .*Start again without --resume/, refusal.call({"times" => {**times, field => value}}))
+    end
+    assert_match(/Prove::TrialRunner::Times has no probe_s/, refusal.call({"times" => times.except("probe_s")}))
+    assert_match(/Prove::TrialRunner::Times is 7, where an object is needed/, refusal.call({"times" => 7}))
+    assert_match(/Prove::Journal::Ended has no stopped_because/, refusal.call({"ended" => {**ended, "stopped_because" => nil}}))
+    assert_match(/x…/, refusal.call({"times" => {**times, "duration_s" => "x" * 100_000}}))
+  end
+
   test "a line cut short is left out" do
     journal.keep(attempt(0))
     File.write(@path, File.read(@path) + '[{"variant":"a","rou')

@@ -10,7 +10,12 @@ module PumaTuner
     class Journal
       # trials: [Trial], the disturbed ones void as they were then; remarks: [Statement]; stopped_because: Statement
       Ended = Document.define(:trials, :remarks, :stopped_because,
-        nested: {trials: [Trial], remarks: [Statement], stopped_because: Statement})
+        nested: {trials: [Trial], remarks: [Statement], stopped_because: Statement}) do
+        # What has no reason to be over is not, and another run would go on.
+        def self.from_document(fields)
+          super.tap { |ended| raise KeyError, "#{told_name} has no stopped_because" unless ended.stopped_because }
+        end
+      end
 
       # The last line may be cut short, by what interrupted the run.
       #
@@ -63,7 +68,7 @@ module PumaTuner
       def keep(attempt) = write_line(attempt.map(&:to_document), "a")
 
       # @param times [TrialRunner::Times] of the rounds from here on
-      def keep_times(times) = write_line({"times" => times.to_h}, "a")
+      def keep_times(times) = write_line({"times" => times.to_document}, "a")
 
       # The app, its gems or its settings may have changed since an earlier run
       # was interrupted: its rounds would be of something else.
@@ -116,14 +121,14 @@ module PumaTuner
         ensure_plan(plan)
         Journal.end_line(@path)
         times, ended = facts(lines).values_at("times", "ended")
-        @times = TrialRunner::Times.new(**times.transform_keys(&:to_sym)) if times
+        @times = TrialRunner::Times.from_document(times) if times
         @ended = Ended.from_document(ended) if ended
         return @ended.trials if @ended
         lines.grep(Array).flat_map { |attempt| attempt.map { |trial| Trial.from_document(trial) } }
       rescue SystemCallError => error
         raise UsageError, "--resume: #{error.message}. There is nothing to resume; leave out --resume."
       rescue *Document::MISFITS => error
-        raise UsageError, "--resume: #{@path} was not written by this version (#{error.message}). " \
+        raise UsageError, "--resume: #{@path} was not written by this version (#{Document.first_line(error)}). " \
           "Start again without --resume."
       end
 
@@ -133,7 +138,8 @@ module PumaTuner
         different = @plan.keys.find { |key| plan&.fetch(key, nil) != @plan[key] }
         return unless different
         raise UsageError, "--resume: #{@path} was started with another plan (#{different}: " \
-          "#{plan&.fetch(different, nil).inspect}, now #{@plan[different].inspect}). " \
+          "#{Document.excerpt(plan&.fetch(different, nil).inspect, Document::ERROR_LENGTH)}, " \
+          "now #{@plan[different].inspect}). " \
           "Give the same options again, or start again without --resume."
       end
     end

@@ -29,7 +29,7 @@ module PumaTuner
       DURATION_IN_LATENCIES = 5
 
       # Seconds: window and limit of the warm-up; the load, in so many turns; the load with the probe, 0 for none.
-      Times = Data.define(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s, :boot_limit_s)
+      Times = Document.define(:warmup_window_s, :warmup_limit_s, :duration_s, :turns_count, :probe_s, :boot_limit_s)
 
       # @param preparation [#call] Variant -> Preparation::Ready
       # @param traffic [Load::Traffic] what to send, with which generator

@@ -407,11 +407,20 @@ module Fuzz
     PLAN = {"variants" => %w[a b], "seed" => 1}.freeze
 
     def proof_journal
-      trials = Documents.fewer(TuningFixture.verdict.trials)
-      text = [JSON.generate(PLAN), JSON.generate(trials.map(&:to_document))].map { |line| "#{line}\n" }.join
-      Reader.new(name: "journal of a proof", seeds: [text], json: :lines, read: lambda { |path|
-        TP::Prove::Journal.new(path, plan: PLAN, resume: true).trials
-      })
+      verdict = TuningFixture.verdict
+      trials = Documents.fewer(verdict.trials)
+      times = TP::Prove::TrialRunner::Times.new(warmup_window_s: 0.5, warmup_limit_s: 5, duration_s: 2.5, turns_count: 4, probe_s: 0, boot_limit_s: 60)
+      ended = TP::Prove::Journal::Ended.new(trials:, remarks: verdict.remarks, stopped_because: verdict.stopped_because)
+      begun = [PLAN, {"times" => times.to_document}, trials.map(&:to_document)]
+      seeds = [begun, [*begun, {"ended" => ended.to_document}]].map { |lines| lines.map { |line| "#{JSON.generate(line)}\n" }.join }
+      Reader.new(name: "journal of a proof", seeds:, json: :lines, read: method(:resume))
+    end
+
+    # As a run that goes on does with it.
+    def resume(path)
+      journal = TP::Prove::Journal.new(path, plan: PLAN, resume: true)
+      [*journal.ended&.remarks, *journal.ended&.stopped_because].each { |one| TP::Report::Statements.words(one) }
+      journal.trials
     end
 
     FACTS = {"profiler" => "x", "profiler_version" => nil, "pid" => 7, "interval_us" => 1_000, "cpu_ns" => 9_000_000}.freeze

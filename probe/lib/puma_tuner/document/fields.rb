@@ -4,7 +4,7 @@ module PumaTuner
   module Document
     # The types of fields that hold no other value, as JSON Schema has them: by their unit, which is the end of their
     # name, or by the name, as one name means the same everywhere. Reading goes by them, and so do the published schemas
-    # (docs/reference/schemas). All but BOUNDED ones may be null besides: what could not be known is.
+    # (docs/reference/schemas). All but KNOWN ones may be null besides: what could not be known is.
     module Fields
       # What neither an array of 64 bits nor C could hold is no measurement.
       NUMBER = {"type" => "number", "minimum" => -(2**63), "maximum" => 2**63}.freeze
@@ -12,6 +12,8 @@ module PumaTuner
       COUNT = {**INTEGER, "minimum" => 0}.freeze
       # Of what is gone through one by one; it is always known.
       BOUNDED = {**INTEGER, "minimum" => 1, "maximum" => 100_000}.freeze
+      # How long something is to take, likewise: nobody waits longer than that.
+      SPAN = {**NUMBER, "minimum" => 0, "maximum" => 100_000}.freeze
       TEXT = {"type" => "string"}.freeze
       FLAG = {"type" => "boolean"}.freeze
       ANY = {}.freeze
@@ -64,6 +66,10 @@ module PumaTuner
       OWN = {
         "Topology" => {workers_count: BOUNDED, threads_count: BOUNDED},
         "Probe::MachineFacts" => {cores_count: BOUNDED},
+        "Prove::TrialRunner::Times" => {
+          warmup_window_s: SPAN, warmup_limit_s: SPAN, duration_s: SPAN, turns_count: BOUNDED, probe_s: SPAN,
+          boot_limit_s: SPAN
+        },
         "Trial::Plan" => {periods_count: BOUNDED, threads_count: BOUNDED},
         "Probe::Histogram" => {zero_count: COUNT, counts: {
           "type" => "array", "items" => {
@@ -84,6 +90,10 @@ module PumaTuner
         "Trial::WorkerReading" => {parts_ns: map.call(or_null.call(NUMBER))}
       }.freeze
 
+      # What is not null in any document.
+      KNOWN = [BOUNDED, SPAN].freeze
+      private_constant :KNOWN
+
       module_function
 
       # @param value_class [Class] of Document.define
@@ -96,7 +106,7 @@ module PumaTuner
 
       # @param schema [Hash{String => Object}] of `type`
       # @return [Boolean]
-      def nullable?(schema) = !schema.equal?(BOUNDED)
+      def nullable?(schema) = KNOWN.none? { |one| one.equal?(schema) }
 
       # @param schema [Hash{String => Object}] of `type`
       # @return [Proc] of a value of JSON: whether it is of that type; made once, as documents have many values
