@@ -75,6 +75,13 @@ class ExportAddressTest < TunerTest
     end
   end
 
+  test "a text that no memory holds is not waited for" do
+    [2**40, 2**62, 2**64, 10**30].each do |count|
+      error = assert_raises(IOError) { answered("HTTP/1.1 200 OK\r\nContent-Length: #{count}\r\n\r\nx", &:get) }
+      assert_match(/tells of #{count} bytes|no Content-Length/, error.message)
+    end
+  end
+
   test "a text that ends before its end is none, and neither is one of which nobody tells the length" do
     {"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\npuma_tuner_x 1\npuma_tu" => /ended after 22 of 30 bytes/, "HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n" => /ended after 0 of 30 bytes/,
      "HTTP/1.1 200 OK\r\n\r\npuma_tuner_x 1\n" => /no Content-Length/, "HTTP/1.1 503 No\r\n\r\n" => /answered "HTTP/}.each do |response, message|

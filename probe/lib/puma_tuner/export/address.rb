@@ -9,6 +9,8 @@ module PumaTuner
     # kind: "tcp" or "unix"; port: nil of a path
     Address = Data.define(:kind, :host_or_path, :port) do
       const_set(:GET_LIMIT_S, 10)
+      # Somebody else may listen there.
+      const_set(:TEXT_BYTES_MAX, 256 * Units::MIB)
 
       # @param text [String]
       # @return [Address]
@@ -48,7 +50,7 @@ module PumaTuner
         place = text.index("\r\n\r\n")
         raise IOError, "it answered #{text.inspect}" unless place && text.start_with?("HTTP/1.1 200 ")
         head = text.slice!(0, place + 4)
-        rest(socket, text, head[/^Content-Length: (\d+)\r$/, 1]&.to_i).force_encoding(Encoding::UTF_8)
+        rest(socket, text, head[/^Content-Length: (\d{1,20})\r$/, 1]&.to_i).force_encoding(Encoding::UTF_8)
       ensure
         socket&.close
       end
@@ -75,6 +77,7 @@ module PumaTuner
       # than the exporter waits.
       def rest(socket, text, bytes_count)
         raise IOError, "it tells no Content-Length" unless bytes_count
+        raise IOError, "it tells of #{bytes_count} bytes" if bytes_count > self.class::TEXT_BYTES_MAX
         text << socket.read(bytes_count - text.bytesize).to_s if text.bytesize < bytes_count
         return text if text.bytesize == bytes_count
         raise IOError, "it ended after #{text.bytesize} of #{bytes_count} bytes"
