@@ -31,6 +31,7 @@ module PumaTuner
   autoload :Fleet, "puma_tuner/fleet"       # many servers, by what they exported -> Fleet::Comparison
   autoload :Goal, "puma_tuner/goal"         # of so many requests, each takes less than so long
   autoload :Host, "puma_tuner/host"         # a server under our control, and the machine it runs on
+  autoload :HttpExchange, "puma_tuner/http_exchange" # a request to somebody else's server, with bounds
   autoload :Lanes, "puma_tuner/lanes"       # what each thread did when -> profiles and traces that others draw
   autoload :Load, "puma_tuner/load"         # requests to send, and generators that send them
   autoload :Percentile, "puma_tuner/percentile" # "p99.9"

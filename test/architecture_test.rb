@@ -49,7 +49,7 @@ class ArchitectureTest < TunerTest
   }.freeze
 
   # Files that stand in no folder of their own.
-  GROUND = %w[atomic_file clock document error goal percentile rule_of_thumb state_file statement thread_line topology units unknown version].freeze
+  GROUND = %w[atomic_file clock document error goal http_exchange percentile rule_of_thumb state_file statement thread_line topology units unknown version].freeze
   WAYS_IN = %w[autorun jobs profiler_middleware railtie].freeze
   TUNER = %w[advice_proof server_forecast tuner tuning].freeze
 

@@ -49,6 +49,11 @@ class FuzzFoundTest < TunerTest
     "a packed profile that ends in its head" => ["profile of rperf", ->(_) { "\x1F\x8B\x08\x04".b }, /it is cut short/],
     "a written ledger with an entry of no name" => ["ledger of processes that have ended", set("entries", 0, "name", nil), /another version of puma_tuner writes it/],
     "times after a byte order mark" => ["arrivals", ->(text) { "\xEF\xBB\xBF".b + text.b }, :read],
+    "times of a proof that are none" => ["journal of a proof", line(1, set("times", "duration_s", -5)), /duration_s of Prove::TrialRunner::Times is -5, which it can't be/],
+    "an end of a proof without a reason" => ["journal of a proof", ->(text) { "#{text}{\"ended\":{\"trials\":[],\"remarks\":[],\"stopped_because\":null}}\n" }, /Ended has no stopped_because/],
+    "a length of a response that is no number" =>
+      ["answers to a profiled request", ->(text) { text.sub("Content-Length: 2", "Content-Length: abc") }, /responded with what is no HTTP/],
+    "a path of a profile with a zero in it" => ["answers to a profiled request", ->(text) { text.sub("PROFILE", "P\0x") }, /which is no path/],
     "a journal whose trial is a number" => ["journal of a proof", line(1, ->(_) { "[7]" }), /was not written by this version/],
     "a journal of more periods than there were seconds since the Big Bang" => ["journal of a trial", line(0, set("plan", "periods_count", 10**18)), /periods_count of Trial::Plan/],
     "a plan without its numbers" => ["journal of a trial", line(0, set("plan", "configured", nil)), /does not fit together/],

@@ -3,7 +3,6 @@
 require "json"
 require "net/http"
 require "time"
-require "timeout"
 require "uri"
 
 module PumaTuner
@@ -31,9 +30,6 @@ module PumaTuner
       # and then keeps to each of them.
       WHOLE_LIMITS = 10
 
-      # Of one response, unpacked. What is read from it takes several times as much memory.
-      BODY_BYTES_MAX = 512 * Units::MIB
-
       # Of what a server says of an error so much is told.
       ERROR_LENGTH = 300
       private_constant :ERROR_LENGTH
@@ -46,8 +42,8 @@ module PumaTuner
       # @param headers [Array<String>] "Name: value", such as a tenant's or an authorisation
       # @param cert [String, nil] path of a client certificate (PEM)
       # @param key [String, nil] path of its private key
-      # @param most_bytes [Integer] that a response may have
-      def initialize(url, timeout_s: 60, headers: [], cert: nil, key: nil, most_bytes: BODY_BYTES_MAX)
+      # @param most_bytes [Integer] that a response may have; what is read from it takes several times as much memory
+      def initialize(url, timeout_s: 60, headers: [], cert: nil, key: nil, most_bytes: HttpExchange::BODY_BYTES_MAX)
         @url = URI.parse(url)
         raise URI::InvalidURIError unless @url.is_a?(URI::HTTP) && !@url.host.to_s.empty?
         @timeout_s = timeout_s
@@ -141,9 +137,9 @@ module PumaTuner
         if @url.user
           request.basic_auth(*[@url.user, @url.password].map { |part| URI.decode_www_form_component(part.to_s) })
         end
-        Net::HTTP.start(@url.hostname, @url.port, use_ssl: @url.is_a?(URI::HTTPS), open_timeout: OPEN_TIMEOUT_S,
-          read_timeout: @timeout_s, max_retries: 0, **@identity) { |http| received(http, request) }
-          .tap { |response| look_at_clock(response) }
+        received(request).tap { |response| look_at_clock(response) }
+      rescue HttpExchange::TooLarge
+        raise Unanswered, too_large
       rescue Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError
         raise Unanswered, "#{self} does not speak HTTP, so it is not Prometheus. Give its address with --url"
       rescue Net::OpenTimeout
@@ -156,23 +152,16 @@ module PumaTuner
       rescue OpenSSL::SSL::SSLError => error
         raise Unanswered, "cannot connect to #{self} (#{error.message}). Give its address with --url, and --cert " \
           "and --key where it asks for a client certificate"
-      rescue SystemCallError, SocketError, IOError, Net::ProtocolError, Zlib::Error => error
+      rescue *HttpExchange::FAULTS => error
         raise Unanswered, "cannot connect to #{self} (#{error.message}). " \
           "Start Prometheus, or give its address with --url"
       end
 
-      # Piece by piece, as it may have no end.
-      def received(http, request)
-        Timeout.timeout(WHOLE_LIMITS * @timeout_s) do
-          http.request(request) do |response|
-            body = +""
-            response.read_body do |part|
-              body << part
-              raise Unanswered, too_large if body.bytesize > @most_bytes
-            end
-            response.body = body
-          end
-        end
+      def received(request)
+        body = +""
+        HttpExchange.call(@url, request, part_limit_s: @timeout_s, whole_limit_s: WHOLE_LIMITS * @timeout_s,
+          most_bytes: @most_bytes, open_timeout: OPEN_TIMEOUT_S, **@identity) { |part| body << part }
+          .tap { |response| response.body = body }
       end
 
       def late(what)

@@ -17,13 +17,23 @@ module PumaTuner
 
       TIME_LIMIT_S = 120
 
+      # The whole of a response may take so many of these, as it may come piece by piece.
+      WHOLE_LIMITS = 5
+
+      # A header's value that is no path: nothing of it is looked for, or goes into somebody's terminal.
+      NO_PATH = /\A\s*\z|[\x00-\x1F\x7F]/n
+      PATH_BYTES_MAX = 4_096
+      private_constant :NO_PATH, :PATH_BYTES_MAX
+
       # @param profiler [Class] of Profilers
       # @param settings [Probe::Profiling::Settings] scope "request"
       # @param times [Integer] how often
-      def initialize(profiler:, settings:, times:)
+      # @param limit_s [Numeric] for a response to begin, and for each further part of it
+      def initialize(profiler:, settings:, times:, limit_s: TIME_LIMIT_S)
         @profiler = profiler
         @settings = settings
         @times = times
+        @limit_s = limit_s
       end
 
       # @param command [Host::Command]
@@ -45,7 +55,8 @@ module PumaTuner
       # @return [Costs]
       def of_url(url)
         uri = URI(url)
-        raise UsageError, "#{told(url)} is not an http:// address" unless uri.is_a?(URI::HTTP)
+        raise UsageError, "#{told(url)} is not an http:// address" unless uri.is_a?(URI::HTTP) && !uri.host.to_s.empty?
+        raise UsageError, "--token: no header may hold a control character" if @settings.token.match?(/[[:cntrl:]]/)
         made = Array.new(@times) { made_of(get(uri, token: @settings.token), uri) }
         costs(made, "one request at a time: GET #{endpoint(uri.path)} of a running server")
       rescue URI::Error
@@ -82,12 +93,14 @@ module PumaTuner
       def get(uri, token: nil)
         request = Net::HTTP::Get.new(uri)
         request[Probe::Profiling::OneRequest::HEADER] = token if token
-        Net::HTTP.start(uri.host, uri.port, use_ssl: uri.scheme == "https", read_timeout: TIME_LIMIT_S) do |http|
-          http.request(request)
-        end
-      rescue SystemCallError, SocketError, IOError, Net::OpenTimeout, Net::ReadTimeout, Net::HTTPBadResponse,
-        OpenSSL::SSL::SSLError => error
-        raise MeasurementFailed, "#{told(uri)}: #{error.message}. Check that a server is listening there."
+        HttpExchange.call(uri, request, part_limit_s: @limit_s, whole_limit_s: WHOLE_LIMITS * @limit_s)
+      rescue HttpExchange::TooLarge => error
+        raise MeasurementFailed, "#{told(uri)}: #{error.message}. Profile a request whose response is shorter."
+      rescue Net::HTTPBadResponse, Net::HTTPHeaderSyntaxError, Net::ProtocolError, Zlib::Error => error
+        raise MeasurementFailed, "#{told(uri)} responded with what is no HTTP (#{Document.first_line(error)}). " \
+          "Check that the app's server is listening there."
+      rescue *HttpExchange::FAULTS => error
+        raise MeasurementFailed, "#{told(uri)}: #{Document.first_line(error)}. Check that a server is listening there."
       end
 
       def ensure_response(response, uri)
@@ -98,14 +111,22 @@ module PumaTuner
 
       def made_of(response, uri)
         ensure_response(response, uri)
-        path = response[Probe::Profiling::OneRequest::HEADER]
+        path = path_of(response, uri)
         return path if path && File.file?(path)
         if path
-          raise UsageError, "the profile is in #{path} of another machine; " \
-            "read it there: puma_tuner profile --read #{path}"
+          raise UsageError, "the profile is in #{path.scrub} of another machine; " \
+            "read it there: puma_tuner profile --read #{path.scrub}"
         end
         raise MeasurementFailed, "#{told(uri)} responded without a profile. Check that the app has `use " \
           "PumaTuner::ProfilerMiddleware`, with the same token."
+      end
+
+      # @return [String, nil] of the profile, as the server tells it
+      def path_of(response, uri)
+        path = response[Probe::Profiling::OneRequest::HEADER]&.dup&.force_encoding(Encoding::UTF_8) or return
+        return path unless path.bytesize > PATH_BYTES_MAX || path.b.match?(NO_PATH)
+        raise MeasurementFailed, "#{told(uri)} says that its profile is in #{Document.told(path)}, which is no path. " \
+          "Check that the app's server is listening there."
       end
 
       def costs(files, target)

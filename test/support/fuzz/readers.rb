@@ -22,7 +22,7 @@ module Fuzz
     module_function
 
     # @return [Array<Reader>]
-    def all = [*documents, *texts, words, what_if, *journals, *profiles, *of_servers, control_group, prometheus, responses]
+    def all = [*documents, *texts, words, what_if, *journals, *profiles, *of_servers, control_group, prometheus, profiled_request, responses]
 
     # @param count [Integer] of inputs
     # @return [Hash{Reader => Integer}] shares of them, together so many at least: a reader in C is quicker, and has more
@@ -696,11 +696,42 @@ module Fuzz
       Reader.new(name: "answers of Prometheus", seeds: [*seeds, *bodies], json: :lines, read: ->(path) { quietly { ask(path) } })
     end
 
+    # @return [String] of a server that puts what it is told to
+    def listening = "http://127.0.0.1:#{(@listener ||= TCPServer.new("127.0.0.1", 0)).addr[1]}"
+
+    # In the place of this stands the path of a profile.
+    PLACE = "/A/PROFILE"
+
+    PROFILED = [
+      "HTTP/1.1 200 OK\r\nX-Puma-Tuner-Profile: #{PLACE}\r\nContent-Length: 2\r\n\r\nok",
+      "HTTP/1.1 204 No Content\r\nx-puma-tuner-profile: #{PLACE}\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nX-Puma-Tuner-Profile: #{PLACE}\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nTrailer: x\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nX-Puma-Tuner-Profile: #{PLACE}\r\nContent-Encoding: gzip\r\n\r\n".b + Zlib.gzip("ok")
+    ].freeze
+
+    def profiled_request
+      profiler = TP::Profile.profiler("stackprof")
+      Reader.new(name: "answers to a profiled request", seeds: PROFILED, read: lambda { |path|
+        File.write(profile = "#{path}.json", JSON.generate(stackprof))
+        settings = TP::Probe::Profiling::Settings.new(profiler: "stackprof", mode: "cpu", interval_us: nil, folder: "/", scope: "request", token: "t" * 16, paths: [])
+        run = TP::Profile::RequestRun.new(profiler:, settings:, times: 1, limit_s: 0.4)
+        url = "#{listening}/x"
+        answered(File.binread(path).gsub(PLACE.b, profile.b)) { quietly { run.of_url(url) } }
+      })
+    end
+
+    # @yield asks once
+    def answered(answer)
+      serving = Thread.new { answer_once(answer) }
+      yield
+    ensure
+      serving.join(1) || serving.kill
+    end
+
     def ask(path)
-      @listener ||= TCPServer.new("127.0.0.1", 0)
       answer = File.binread(path)
       answer = "HTTP/1.1 200 OK\r\nContent-Length: #{answer.bytesize}\r\n\r\n#{answer}" unless answer.start_with?("HTTP")
-      client = TP::Fleet::Prometheus.new("http://127.0.0.1:#{@listener.addr[1]}", timeout_s: 2)
+      client = TP::Fleet::Prometheus.new(listening, timeout_s: 2)
       window = TP::Fleet::Window.of(1_795_000_000, 3_600)
       refused = %i[range instant label_values].filter_map do |question|
         put(client, question, window, answer)
@@ -713,14 +744,13 @@ module Fuzz
 
     # What is an answer to one question is none to the others.
     def put(client, question, window, answer)
-      serving = Thread.new { answer_once(answer) }
-      case question
-      when :range then TP::Fleet::MergedHistogram.of(client.range("up", window).to_h { |series| [series.label("le"), series.values.values.first] })
-      when :instant then client.instant("up", 1_795_000_000).each { |series| series.values.values.sum(0.0) }
-      else client.label_values("le", "up", window).map(&:size)
+      answered(answer) do
+        case question
+        when :range then TP::Fleet::MergedHistogram.of(client.range("up", window).to_h { |series| [series.label("le"), series.values.values.first] })
+        when :instant then client.instant("up", 1_795_000_000).each { |series| series.values.values.sum(0.0) }
+        else client.label_values("le", "up", window).map(&:size)
+        end
       end
-    ensure
-      serving.join(1) || serving.kill
     end
 
     def answer_once(answer)
