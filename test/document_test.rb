@@ -47,6 +47,16 @@ class DocumentTest < TunerTest
     [of_now, scenario("2x3", affinity: true, queue_requests: false)].each { |value| assert_equal value, value.class.from_document(JSON.parse(JSON.generate(value.to_document))) }
   end
 
+  test "a file that is far longer than any document is refused unread, with its limit" do
+    with_file("{}") do |path|
+      File.truncate(path, 1 << 40)
+      [path, "/dev/zero"].each do |long|
+        error = assert_raises(InvalidDocument) { Document.read(long) }
+        assert_match(/\A#{long} is not a document .*: it has more than 256 MiB, .* is probably another file\. Make it again/, error.message)
+      end
+    end
+  end
+
   test "symbols are read back as symbols" do
     unknown = Unknown.of(:endpoint, :no_trace, whose: "GET /", requests_count: 3)
     assert_equal unknown, Unknown.from_document(JSON.parse(JSON.generate(unknown.to_document)))

@@ -43,6 +43,38 @@ class AtomicFileTest < TunerTest
     end
   end
 
+  test "what has more than is wanted is not read further, be it a file, a pipe or a device without end" do
+    Dir.mktmpdir do |folder|
+      path = File.join(folder, "file")
+      File.write(path, "é" * 3)
+      assert_equal ["é" * 3, Encoding::UTF_8], AtomicFile.read_at_most(path, 6).then { |text| [text, text.encoding] }
+      assert_nil AtomicFile.read_at_most(path, 5)
+      File.truncate(path, 1 << 40)
+      assert_nil AtomicFile.read_at_most(path, 6)
+      assert_nil AtomicFile.read_at_most("/dev/zero", 3 << 20)
+      assert_equal "", AtomicFile.read_at_most(File::NULL, 0)
+      assert_equal File.read("/proc/self/cmdline").b, AtomicFile.read_at_most("/proc/self/cmdline", 1 << 20).b, "which says that it has no bytes"
+      assert_equal [2 << 20, nil], [2 << 20, (2 << 20) + 1].map { |size| through_pipe(size, 2 << 20)&.bytesize }
+      assert_raises(Errno::ENOENT) { AtomicFile.read_at_most(File.join(folder, "none"), 6) }
+    end
+  end
+
+  # What is read of a pipe that holds so many bytes.
+  def through_pipe(size, most_bytes)
+    from, to = IO.pipe
+    writing = Thread.new do
+      to.write("x" * size)
+    rescue Errno::EPIPE
+      nil
+    ensure
+      to.close
+    end
+    AtomicFile.read_at_most("/dev/fd/#{from.fileno}", most_bytes)
+  ensure
+    from.close
+    writing.join
+  end
+
   test "what is read is UTF-8, whatever encoding files have for the process" do
     Dir.mktmpdir do |folder|
       path = File.join(folder, "file")

@@ -5,7 +5,8 @@ module PumaTuner
   # short. Loaded at once: a signal's handler loads nothing.
   module AtomicFile
     NEW = File::WRONLY | File::CREAT | File::EXCL | File::NOFOLLOW
-    private_constant :NEW
+    PART_BYTES = 1 << 20
+    private_constant :NEW, :PART_BYTES
 
     # The folder may be another user's, who may have put a link there, which would lead root anywhere.
     #
@@ -30,6 +31,28 @@ module PumaTuner
     # @raise [SystemCallError]
     def self.read(path) = File.binread(path).force_encoding(Encoding::UTF_8)
 
+    # As `read`, of what somebody else names: it may be a log of gigabytes, a device without end, or a pipe.
+    #
+    # @param path [String]
+    # @param most_bytes [Integer]
+    # @return [String, nil] nil where there is more; then no more than one byte too many was read, and of a file none
+    # @raise [SystemCallError]
+    def self.read_at_most(path, most_bytes)
+      File.open(path, "rb") { |file| bytes_of(file, most_bytes) }&.force_encoding(Encoding::UTF_8)
+    end
+
+    # Asked for all at once, Ruby would make room for the most.
+    def self.bytes_of(file, most_bytes)
+      size = file.stat.file? ? file.size : 0
+      return if size > most_bytes
+      bytes = String.new(capacity: size)
+      while (wanted = most_bytes + 1 - bytes.bytesize).positive?
+        part = file.read([wanted, PART_BYTES].min, part) or return bytes
+        bytes << part
+      end
+      nil
+    end
+
     def self.write_new(path, content, permissions)
       File.unlink(path) if File.symlink?(path) || File.exist?(path)
       # File::BINARY is 0 on Linux, and Rails sets Encoding.default_internal, into which a text file would be converted.
@@ -38,6 +61,6 @@ module PumaTuner
         file.write(content)
       end
     end
-    private_class_method :write_new
+    private_class_method :write_new, :bytes_of
   end
 end

@@ -10,6 +10,10 @@ module PumaTuner
 
     SCHEMA_VERSION = 1
 
+    # Of a file: a recording of a million requests has half a mebibyte, and one with its lanes some; JSON takes ten
+    # times as much memory once it is read.
+    MOST_BYTES = 256 << 20
+
     # A value of another shape raises one of these when it is read, wherever in it the difference is.
     MISFITS = [KeyError, TypeError, NoMethodError, ArgumentError, RangeError].freeze
 
@@ -85,7 +89,10 @@ module PumaTuner
     # @return [Data] the value
     # @raise [InvalidDocument] when the file holds something else
     def self.read(path, *kinds)
-      parse(AtomicFile.read(path), path, kinds)
+      text = AtomicFile.read_at_most(path, MOST_BYTES)
+      return parse(text, path, kinds) if text
+      raise InvalidDocument.new(path, "it has more than #{MOST_BYTES >> 20} MiB, and no document has nearly as much, " \
+        "so it is probably another file")
     rescue SystemCallError => error
       raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end
