@@ -105,6 +105,27 @@ class FuzzTest < TunerTest
     assert_equal [:memory], kinds(trial(memory_bytes: 128 << 20) { "x" * (512 << 20) })
   end
 
+  # As a seed it would be cut, see Mutator::BYTES_MAX. All of it is in the child: what is left of it here would be room for the next one's.
+  test "a small file that becomes a large one when it is unpacked is refused with a reason, in bounded memory" do
+    rperf = READERS.find { |one| one.name == "profile of rperf" }
+    reader = Fuzz::Reader.new(name: "bomb", seeds: ["x"], read: lambda { |path|
+      File.binwrite(path, bomb)
+      error = assert_raises(PumaTuner::Profile::UnreadableProfile) { rperf.read.call(path) }
+      assert_match(/: unpacked it has more than 512 MiB; profile for less time, or sample less often\. Record/, error.message)
+    })
+    outcome = Fuzz::Trial.new(reader, seed: 1, memory_bytes: 640 << 20).run(1)
+    assert_equal [1, []], [outcome.read_count, outcome.findings.map(&:to_s)]
+  end
+
+  # Of more than a profile may have: a mebibyte of blanks, again and again. It is refused before its checksum is missed.
+  def bomb
+    stream = Zlib::Deflate.new(Zlib::BEST_COMPRESSION, Zlib::MAX_WBITS + 16)
+    first, again = Array.new(2) { stream.deflate(" " * (1 << 20), Zlib::FULL_FLUSH) }
+    stream.reset # closing one in the middle is warned of
+    stream.close
+    first + again * (PumaTuner::Profile::Readers::Reader::MOST_BYTES >> 20)
+  end
+
   test "a fault of memory in C is found by the sanitizer, with its name" do
     native = Fuzz::NativeReader.new
     assert_nil native.call("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")

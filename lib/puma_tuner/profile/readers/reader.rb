@@ -13,6 +13,9 @@ module PumaTuner
         MISFITS = [KeyError, IndexError, TypeError, NoMethodError, ArgumentError, RangeError, FloatDomainError,
           ZeroDivisionError].freeze
 
+        # Of a file, and of what is unpacked from one: profiles of large apps have a hundred mebibytes.
+        MOST_BYTES = 512 << 20
+
         # @param profiler [Class] a Profiler
         # @param path [String]
         # @param mode [String, nil] that it must be of; nil: any
@@ -25,7 +28,7 @@ module PumaTuner
         # @return [Samples]
         # @raise [UnreadableProfile]
         def samples
-          bytes = File.binread(@path)
+          bytes = AtomicFile.read_at_most(@path, MOST_BYTES)&.force_encoding(Encoding::BINARY) or refuse_size("it has")
           refuse("it is empty") if bytes.empty?
           content = parse(bytes)
           begin
@@ -42,6 +45,10 @@ module PumaTuner
         private
 
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
+
+        def refuse_size(has)
+          refuse("#{has} more than #{MOST_BYTES >> 20} MiB; profile for less time, or sample less often")
+        end
 
         def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
 

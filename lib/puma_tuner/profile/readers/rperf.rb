@@ -21,10 +21,22 @@ module PumaTuner
           refuse("it is cut short, or its compression is damaged")
         end
 
-        # Zlib.gunzip reads from nowhere where the header is cut short.
+        # What deflate packs becomes at most so many times as long again.
+        RATIO_MAX = 1_032
+
+        # Zlib.gunzip reads from nowhere where the header is cut short, and unpacks without end. The room for all of it
+        # is there from the beginning, as a text that grows has room for twice as much; what is not written to takes no
+        # memory.
         def unpacked(bytes)
           stream = Zlib::Inflate.new(Zlib::MAX_WBITS + 16)
-          stream.inflate(bytes) + stream.finish
+          text = String.new(capacity: [bytes.bytesize * RATIO_MAX, MOST_BYTES].min)
+          take = lambda do |part|
+            refuse_size("unpacked it has") if text.bytesize + part.bytesize > MOST_BYTES
+            text << part
+          end
+          stream.inflate(bytes, &take)
+          stream.finish(&take)
+          text
         ensure
           stream.reset # closing one in the middle is warned of
           stream.close
