@@ -55,11 +55,19 @@ class LoadsTest < TunerTest
     end
   end
 
+  test "of more times than a replay takes no more are read than show it" do
+    file(*0..19_999) { |path| assert_equal 20_000, loads(arrivals: "replay:#{path}").first.times_ns.size }
+    file(*0..20_000, "soon") { |path| assert_match(/holds more times; a replay takes 2 to 20000, not all the same/, mistake(arrivals: "replay:#{path}")) }
+  end
+
   test "a file of times that can't be replayed is a mistake, with its line" do
     file("0", "soon") { |path| assert_match(/times\.txt, line 2: "soon" is not a time/, mistake(arrivals: "replay:#{path}")) }
     file("0", "1/0") { |path| assert_match(/line 2/, mistake(arrivals: "replay:#{path}")) }
     file("1", "1") { |path| assert_match(/not all the same/, mistake(arrivals: "replay:#{path}")) }
     file("1") { |path| assert_match(/holds 1 time;/, mistake(arrivals: "replay:#{path}")) }
+    file(*("a".."c"), "1" * 70_000) { |path| assert_match(/line 1: "a" is not a time/, mistake(arrivals: "replay:#{path}")) }
+    file("# x", "1" * 70_000) { |path| assert_match(/line 2: it is longer than any time in seconds/, mistake(arrivals: "replay:#{path}")) }
+    assert_match(/line 1: it is longer than any time/, mistake(arrivals: "replay:/dev/zero"))
     assert_match(/nowhere.*one time in seconds per line/m, mistake(arrivals: "replay:/nowhere/at/all"))
   end
 

@@ -44,6 +44,11 @@ class DataFileTest < TunerTest
     assert_equal 1_001, read("a\n#{"1\n" * 1_001}").rows.size
   end
 
+  test "a file of more bytes than memory should hold is refused before its rows are" do
+    error = assert_raises(PumaTuner::UsageError) { DataFile.read("/dev/zero") }
+    assert_equal "/dev/zero has more than 256 MiB; leave out some of its rows or columns", error.message
+  end
+
   test "says how to fix a file that can't be read" do
     error = assert_raises(PumaTuner::UsageError) { DataFile.read("/nowhere/data.csv") }
     assert_match(/cannot read \/nowhere\/data\.csv: No such file.*CSV file/, error.message)

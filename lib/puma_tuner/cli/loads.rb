@@ -98,10 +98,10 @@ module PumaTuner
 
       # @return [Array<Integer>] ascending, from 0
       def times_ns(path)
-        times = File.readlines(path, mode: "r:BOM|UTF-8")
-          .each_with_index.filter_map { |line, index| time_ns(line.scrub("?").strip, path, index + 1) }.sort
+        times = lines(path).filter_map { |line, number| time_ns(line, path, number) }.first(REPLAYED_MAX + 1).sort
         unless times.size.between?(2, REPLAYED_MAX) && times.last > times.first
-          raise UsageError, "--arrivals replay:#{path}: it holds #{Report::Figures.counted(times.size, "time")}; " \
+          held = (times.size > REPLAYED_MAX) ? "more times" : Report::Figures.counted(times.size, "time")
+          raise UsageError, "--arrivals replay:#{path}: it holds #{held}; " \
             "a replay takes 2 to #{REPLAYED_MAX}, not all the same"
         end
         times.map { |ns| ns - times.first }.freeze
@@ -109,9 +109,27 @@ module PumaTuner
         raise UsageError, "--arrivals replay:#{path}: #{error.message}. Name a file with one time in seconds per line."
       end
 
+      # No line of times or words is as long; a file without any may be a device without end.
+      LINE_BYTES_MAX = 64 * 1_024
+
+      # @return [Enumerator::Lazy] lines with their numbers, each read when it is asked for
+      def lines(path)
+        Enumerator.new do |each|
+          File.open(path, "r:BOM|UTF-8") do |file|
+            (1..).each do |number|
+              line = file.gets("\n", LINE_BYTES_MAX) or break
+              if line.bytesize >= LINE_BYTES_MAX
+                raise UsageError, "#{path}, line #{number}: it is longer than any time in seconds, such as 12.345"
+              end
+              each.yield line.scrub("?").strip, number
+            end
+          end
+        end.lazy
+      end
+
       # Larger exponents would take memory without bound.
       TIME = /\A[-+]?\d{1,30}(?:\.\d{1,30})?(?:e[-+]?\d{1,2})?\z/i
-      private_constant :TIME
+      private_constant :TIME, :LINE_BYTES_MAX
 
       def time_ns(line, path, number)
         return if line.empty? || line.start_with?("#")

@@ -10,6 +10,9 @@ module PumaTuner
     DataFile = Data.define(:path, :columns, :rows) do
       const_set(:ROWS_MAX, 100_000)
 
+      # So many rows of 2,600 bytes each.
+      const_set(:BYTES_MAX, 256 << 20)
+
       # @param path [String]
       # @raise [UsageError] naming the line
       def self.read(path)
@@ -56,7 +59,11 @@ module PumaTuner
       end
 
       def self.text_of(path)
-        File.read(path, mode: "r:BOM|UTF-8").tap do |text|
+        text = AtomicFile.read_at_most(path, self::BYTES_MAX)
+        unless text
+          raise UsageError, "#{path} has more than #{self::BYTES_MAX >> 20} MiB; leave out some of its rows or columns"
+        end
+        text.delete_prefix("\uFEFF").tap do |text|
           unless text.valid_encoding?
             problem(path, text.lines.index { |line| !line.valid_encoding? }.succ, "it is not UTF-8 text")
           end
