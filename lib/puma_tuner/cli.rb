@@ -43,6 +43,12 @@ module PumaTuner
       end
     end
 
+    # There when it is needed, as nothing can be made then.
+    NO_MEMORY = "puma_tuner: there is not enough memory for this. Give it less to read or to compute, such as a " \
+      "smaller file or fewer settings, or run it where there is more."
+
+    STACK_LINES = 30
+
     HELP_WORDS = %w[--help -h].freeze
 
     class << self
@@ -97,8 +103,18 @@ module PumaTuner
         3
       rescue NobodyReads, CannotPrint
         raise
+      rescue NoMemoryError
+        err.puts(NO_MEMORY)
+        3
+      rescue SystemStackError => error # has thousands of lines, and which they are the first ones show
+        tell_bug(err, error, error.backtrace.to_a.first(STACK_LINES))
       rescue => error
-        err.puts("puma_tuner: this is our bug, please report it: #{error.message} (#{error.class})", error.backtrace)
+        tell_bug(err, error, error.backtrace)
+      end
+
+      # @return [Integer] the exit code
+      def tell_bug(err, error, lines)
+        err.puts("puma_tuner: this is our bug, please report it: #{error.message} (#{error.class})", lines)
         70
       end
 

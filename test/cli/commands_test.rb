@@ -255,6 +255,16 @@ class CommandsTest < TunerTest
     end
   end
 
+  test "too little memory ends with 3 and what to do, a recursion without end with 70 and its first lines" do
+    result = ended_by("'x' * (1 << 62)")
+    assert_equal [3, 1], [result.code, result.err.lines.size]
+    assert_match(/\Apuma_tuner: there is not enough memory for this\. Give it less to read or to compute/, result.err)
+    result = ended_by("call")
+    assert_equal 70, result.code
+    assert_match(/\Apuma_tuner: this is our bug, please report it: stack level too deep \(SystemStackError\)\n.*end\.rb:1/, result.err)
+    assert_operator result.err.lines.size, :<, 40
+  end
+
   test "what was asked wrongly ends with 2, what could not be measured with 3, what was not as expected with 1: no backtrace" do
     {"raise(PumaTuner::UsageError, 'write it otherwise')" => [2, "puma_tuner: write it otherwise\n"],
      "raise(PumaTuner::ServerFailed.new('It fell', log_tail: %w[boom]))" => [3, /\Apuma_tuner: It fell\. Start it by hand.*\nIts last lines:\n  \| boom\n\z/],
