@@ -62,4 +62,15 @@ class ProfilersTest < TunerTest
       assert_match(/the app has vernier 3\.0\.0; versions known to work are ~> 1\.12\. Update it in the app's Gemfile/, output)
     end
   end
+
+  test "a file that is far longer than any profile is refused unread, with its limit" do
+    Dir.mktmpdir do |folder|
+      File.write(path = File.join(folder, "log"), "")
+      File.truncate(path, 1 << 40)
+      (Profile.profilers.map { |profiler| profiler::NAME } - ["perf"]).each do |name|
+        error = assert_raises(Profile::UnreadableProfile) { Profile::Readers.read(Profile.profiler(name), path) }
+        assert_match(/it has more than 512 MiB; profile for less time, or sample less often\. Record it again/, error.message)
+      end
+    end
+  end
 end
