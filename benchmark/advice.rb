@@ -3,7 +3,7 @@
 # Is the advised setting the best one? Six shapes of work are recorded at three starting points each; `advise` names a setting for an asked rate; and p99 at that
 # rate is measured at every setting of a grid. Ends with status 1 when a target is missed, and with 3 when noise leaves one open.
 #
-#   bin/exec rake advice                     (some hundred minutes; figures of use only on a machine with nothing else to do)
+#   bin/exec rake advice                     (more than an hour; figures of use only on a machine with nothing else to do)
 #   bin/exec rake advice OPTIONS=--quick     (some twelve minutes, to see whether it works)
 #
 # Both go on where they were interrupted: what has been measured is kept.

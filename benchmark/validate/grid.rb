@@ -187,7 +187,7 @@ module Validation
 
   # Which cells are measured, and from which recordings they are predicted. Fixed beforehand, so that nobody picks those that come out well.
   module Grid
-    # quick: some ten minutes; medium: some forty; full: a day
+    # quick: some ten minutes; medium: about an hour; full: a day
     FORMS = %i[quick medium full].freeze
 
     WORKERS = [1, 2].freeze
