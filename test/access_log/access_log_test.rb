@@ -3,6 +3,7 @@
 require "test_helper"
 require "csv"
 require "zlib"
+require "timeout"
 require "tmpdir"
 
 class AccessLogTest < TunerTest
@@ -172,6 +173,20 @@ class AccessLogTest < TunerTest
     assert_equal({"a_id" => ""}, AccessLog::Shape.of("/a/%zz") { |path| Probe::Endpoint::Path.name(path) }.values)
     assert_equal({"a_id" => "x+1 2"}, AccessLog::Shape.of("/a/x+1%202") { |path| Probe::Endpoint::Path.name(path) }.values)
     assert_equal "/a?debug&user[name]={{user_name}}", AccessLog::Shape.of("/a?debug&user[name]=ada") { |path| Probe::Endpoint::Path.name(path) }.template
+  test "names that stand ten thousand times in one target are told apart in seconds, also where such names are there" do
+    pairs = Array.new(10_000) { |index| "a=#{index}" } + %w[a_2=x a_2=y]
+    shape = Timeout.timeout(20) { AccessLog::Shape.of("/s?#{pairs.join("&")}") { |path| path } }
+    assert_equal %w[a a_2 a_3], shape.values.keys.first(3)
+    assert_equal %w[a_10000 a_2_2 a_2_3], shape.values.keys.last(3)
+    assert_equal %w[0 9999 x y], shape.values.values_at("a", "a_10000", "a_2_2", "a_2_3")
+    assert_equal %w[a_2 a a_3], %w[a_2 a a].then { |names| Load::FreeNames.new.then { |free| names.map { |name| free.take(name) } } }
+  end
+
+  test "a target of more parameters than a data file should have columns is left out, and counted" do
+    targets = [AccessLog::Reader::PARAMETERS_MAX, AccessLog::Reader::PARAMETERS_MAX + 1].map { |count| "/s?#{(["a=1"] * count).join("&")}" }
+    assert_equal [targets.first(1), {"with more than 250 parameters" => 1}], read(*targets.map { |target| COMBINED.sub("/articles/42?q=slow+app&page=2", target) })
+  end
+
   end
 
   test "instants of one tick of the log are spread over it, the same by the same seed" do

@@ -12,6 +12,10 @@ module PumaTuner
       # Endpoints are told by so much of a path.
       PATH_BYTES_MAX = Probe::Endpoint::Path::PATH_BYTES_MAX
 
+      # Each parameter of a target is a column of a data file, and has a place in the template of its kind. More of
+      # them are no form's: a list that a program sent, or an attack.
+      PARAMETERS_MAX = 250
+
       # @return [Hash{String => Integer}] why left out => lines
       attr_reader :left_out
 
@@ -73,7 +77,9 @@ module PumaTuner
         path = entry.path
         return "for a file of pictures, styles or scripts" if !@assets && ASSET.match?(path)
         return "with a path of more than #{PATH_BYTES_MAX} bytes" if path.bytesize > PATH_BYTES_MAX
-        "with a target that is no path" unless Load::Request::PATH.match?(entry.target)
+        return "with a target that is no path" unless Load::Request::PATH.match?(entry.target)
+        query = entry.target.byteslice(path.bytesize..)
+        "with more than #{PARAMETERS_MAX} parameters" if query.count("&") >= PARAMETERS_MAX
       end
     end
   end

@@ -62,9 +62,9 @@ module PumaTuner
 
       # The first kind that has a name keeps it.
       def apart(groups)
-        taken = []
+        names = Load::FreeNames.new
         groups.map do |group|
-          own = group.names.to_h { |name| [name, Load::DataFile.free_name(name, taken).tap { |free| taken << free }] }
+          own = group.names.to_h { |name| [name, names.take(name)] }
           group.with(template: group.template.gsub(PLACE) { "{{#{own.fetch($1)}}}" }, names: own.values)
         end
       end

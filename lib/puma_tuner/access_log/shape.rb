@@ -22,10 +22,10 @@ module PumaTuner
       # @return [Shape]
       def self.of(target, &named)
         path, query = target.split("?", 2)
-        values = {}
+        values = self::Values.new
         template = template_of(path, named.call(path), values)
         pairs = query.to_s.split("&").map { |pair| pair_of(pair, values, &named) }
-        new(template: pairs.any? ? "#{template}?#{pairs.join("&")}" : template, values: values.freeze)
+        new(template: pairs.any? ? "#{template}?#{pairs.join("&")}" : template, values: values.to_h)
       end
 
       # Segment by segment, as naming keeps their number.
@@ -38,7 +38,7 @@ module PumaTuner
           extension = one.delete_prefix(":id")
           before = names[0...place].reverse.find { |word| !word.start_with?(":") }
           value = decoded(segment.delete_suffix(extension).gsub("+", "%2B"))
-          "{{#{keep(values, "#{(before || "path").gsub(/\W+/, "_")}_id", value)}}}#{extension}"
+          "{{#{values.keep("#{(before || "path").gsub(/\W+/, "_")}_id", value)}}}#{extension}"
         end
         "/#{filled.join("/")}#{"/" if path.end_with?("/")}"
       end
@@ -46,9 +46,9 @@ module PumaTuner
       def self.pair_of(pair, values, &named)
         key, value = pair.split("=", 2)
         return pair if pair.empty?
-        return "{{#{keep(values, "query", decoded(pair))}}}" unless name?(key, value ? self::KEY : self::SWITCH, &named)
+        return "{{#{values.keep("query", decoded(pair))}}}" unless name?(key, value ? self::KEY : self::SWITCH, &named)
         return pair if value.nil? || value.empty?
-        "#{key}={{#{keep(values, decoded(key).gsub(/\W+/, "_").gsub(/\A_+|_+\z/, ""), decoded(value))}}}"
+        "#{key}={{#{values.keep(decoded(key).gsub(/\W+/, "_").gsub(/\A_+|_+\z/, ""), decoded(value))}}}"
       end
 
       def self.decoded(text)
@@ -62,11 +62,23 @@ module PumaTuner
         word = decoded(key).tr("[]", "_")
         pattern.match?(key) && yield("/#{word}") == "/#{word}"
       end
+      private_class_method :template_of, :pair_of, :decoded, :name?
+    end
 
-      def self.keep(values, name, value)
-        Load::DataFile.free_name(name.empty? ? "value" : name, values).tap { |free| values[free] = value.scrub("?") }
+    # What stood in one target, by names of which each stands once.
+    class Shape::Values
+      def initialize
+        @names = Load::FreeNames.new
+        @values = {}
       end
-      private_class_method :template_of, :pair_of, :decoded, :name?, :keep
+
+      # @return [String] the name that the value has got
+      def keep(name, value)
+        @names.take(name.empty? ? "value" : name).tap { |free| @values[free] = value.scrub("?") }
+      end
+
+      # @return [Hash{String => String}]
+      def to_h = @values.freeze
     end
   end
 end

@@ -78,7 +78,7 @@ module PumaTuner
         @columns[route.rows] ||= route.names.map do |name|
           before = route.template[/(\w+)\/\{\{#{Regexp.escape(name)}\}\}/, 1]
           wanted = (name == "id") ? "#{before || "path"}_id" : name
-          Load::DataFile.free_name(wanted, columns)
+          Load::FreeNames.new(columns).take(wanted)
         end
       end
 

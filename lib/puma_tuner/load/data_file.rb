@@ -42,13 +42,6 @@ module PumaTuner
         end
       end
 
-      # @param name [String] of a column
-      # @param taken [#include?] names
-      # @return [String] itself, or with a number after it
-      def self.free_name(name, taken)
-        [name].chain((2..).lazy.map { |number| "#{name}_#{number}" }).find { |one| !taken.include?(one) }
-      end
-
       def self.lines_of(path)
         csv = CSV.new(text_of(path), skip_blanks: true)
         while (cells = csv.shift)
