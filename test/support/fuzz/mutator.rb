@@ -9,6 +9,11 @@ module Fuzz
     CHANGES_MAX = 4
     BYTES_MAX = 200_000
 
+    # What takes time by the square of a number shows it at this one. So many pieces of REPEATED_BYTES_MAX are BYTES_MAX.
+    REPEATED_COUNT = 10_000
+    REPEATED_BYTES_MAX = BYTES_MAX / REPEATED_COUNT
+    REPEATED_RATIO = 0.1
+
     # Where readers of numbers, texts and lengths go wrong.
     NUMBERS = %w[0 -1 1 -0.0 0.5 255 256 65536 2147483647 2147483648 4294967296 9223372036854775807 9223372036854775808 18446744073709551615
       -9223372036854775808 99999999999999999999999999 1e308 1e999 -1e999 1e-400 0x10 1_000 007 NaN Infinity].freeze
@@ -111,8 +116,13 @@ module Fuzz
       when 4 then bytes.byteslice(0, at) + PIECES.sample(random: @random) + rest
       when 5 then bytes.byteslice(0, at) + rest.sub(/-?\d[\d.eE+]*/n) { NUMBERS.sample(random: @random) }
       when 6 then bytes.byteslice(0, at) + @random.bytes(@random.rand(1..8)) + rest.byteslice([8, rest.bytesize].min..)
-      else bytes.byteslice(0, at) + rest.byteslice(0, @random.rand(200)).to_s * @random.rand(2..20) + rest
+      else bytes.byteslice(0, at) + repeated(rest) + rest
       end
+    end
+
+    def repeated(rest)
+      return rest.byteslice(0, @random.rand(1..REPEATED_BYTES_MAX)) * REPEATED_COUNT if @random.rand < REPEATED_RATIO
+      rest.byteslice(0, @random.rand(200)) * @random.rand(2..20)
     end
 
     def flipped(bytes, at)

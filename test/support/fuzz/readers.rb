@@ -114,7 +114,9 @@ module Fuzz
         "{\"time_local\":\"10/Oct/2026:13:55:36 +0000\",\"msec\":1791640536.123,\"request\":\"GET /articles/42?q=a HTTP/1.1\",\"status\":\"200\",\"request_time\":0.012,\"upstream_response_time\":\"0.003, 0.007\"}\n" * 3,
         "{\"level\":\"info\",\"ts\":1791640536.123,\"msg\":\"handled request\",\"request\":{\"method\":\"GET\",\"host\":\"www.example.com\",\"uri\":\"/articles/42?q=a\"},\"duration\":0.0123,\"size\":2326,\"status\":200}\n" * 3,
         "{\"timestamp\":\"2026-10-10T13:55:36.123456Z\",\"level\":\"info\",\"duration_ms\":12.34,\"payload\":{\"method\":\"GET\",\"path\":\"/articles/42\",\"status\":200}}\n" * 3
-      ].freeze)
+      ].freeze),
+      # One name again and again: as often as counts, and more often.
+      [200, 3_000].map { |count| "192.0.2.1 - - [10/Oct/2026:13:55:36 +0200] \"GET /s?#{"a=1&a_2=b&" * (count / 2)} HTTP/1.1\" 200 2326 \"-\" \"curl/8.5\"\n" }.join
     ].freeze
 
     TIMED_LOGS = [
