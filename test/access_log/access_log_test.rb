@@ -134,6 +134,15 @@ class AccessLogTest < TunerTest
     assert_equal [%w[/a /b], {}], read(*mixed.map { |text| rails(nil, text) })
   end
 
+  test "of a log of Rails in which no line tells how a request ended, so many are open at most, and all count" do
+    line = rails(nil, started("/a"))
+    timer = AccessLog::Rails::Timer.new { |entry| (@told ||= []) << entry }
+    Timeout.timeout(30) { 30_000.times { timer.call(line) } }
+    assert_equal 30_000 - AccessLog::Rails::Timer::OPEN_MAX, @told.size
+    timer.finish
+    assert_equal 30_000, @told.size
+  end
+
   test "of Rails' own log, paths without a route and WebSockets are left out, with tags or without" do
     ["9d6b", nil].each do |id|
       no_route = rails(id, "  ").sub("I,", "F,").sub(" INFO", "FATAL") << %(\n#{"[#{id}] " if id}ActionController::RoutingError (No route matches [GET] "/wp-login.php"):)

@@ -58,7 +58,8 @@ module PumaTuner
       # Brings the two lines of a request together. Where threads of one process log without tags, nobody can tell whose
       # a second line is: requests that were under way beside others are counted, and left out.
       class Timer
-        # Some have no second line: apps that are mounted, an error in a middleware. They are forgotten.
+        # Some have no second line: apps that are mounted, an error in a middleware; in some logs, none has. They are
+        # forgotten.
         FORGOTTEN_AFTER_NS = 60 * Units::NS_PER_S
         OPEN_MAX = 10_000
 
@@ -71,6 +72,7 @@ module PumaTuner
         # @yieldparam entry [Entry] of which no line tells how it ended
         def initialize(&untold)
           @open = {}
+          @open_count = 0
           @interleaved_count = 0
           @untold = untold || proc {}
         end
@@ -90,7 +92,10 @@ module PumaTuner
         end
 
         # @return [void]
-        def finish = @open.each_value { |list| tell(list) }.clear
+        def finish
+          @open.each_value { |list| tell(list) }.clear
+          @open_count = 0
+        end
 
         private
 
@@ -100,20 +105,28 @@ module PumaTuner
 
         def begin_request(line, entry)
           name = key(line[/\A.*?(?=Started )/m].to_s)
-          list = @open.fetch(name, [])
-          forgotten, list = list.partition { |one| one.entry.at_ns < entry.at_ns - FORGOTTEN_AFTER_NS }
-          tell(forgotten)
-          list.each { |one| one.alone = false }
-          @open[name] = [*list, Open.new(entry, list.empty?)]
-          tell(@open.shift.last) if @open.size > OPEN_MAX
+          list = (@open[name] ||= [])
+          oldest_ns = entry.at_ns - FORGOTTEN_AFTER_NS
+          forget_first(name, list) while list.any? && list.first.entry.at_ns < oldest_ns
+          # Those behind the first were never alone.
+          list.first.alone = false if list.any?
+          @open[name] = list << Open.new(entry, list.empty?)
+          @open_count += 1
+          forget_first(*@open.first) if @open_count > OPEN_MAX
           nil
+        end
+
+        def forget_first(name, list) = tell([shift(name, list)])
+
+        def shift(name, list)
+          @open_count -= 1
+          list.shift.tap { @open.delete(name) if list.empty? }
         end
 
         def end_request(match)
           name = key(match.pre_match)
           list = @open[name] or return
-          one = list.shift
-          @open.delete(name) if list.empty?
+          one = shift(name, list)
           unless one.alone
             @interleaved_count += 1
             return tell([one])
@@ -129,6 +142,7 @@ module PumaTuner
             list = @open[name] or next
             place = list.rindex { |one| one.entry.path.chomp("/") == path } or next
             one = list.delete_at(place)
+            @open_count -= 1
             @open.delete(name) if list.empty?
             return one.entry
           end

@@ -11,7 +11,7 @@ module PumaTuner
       # With more of them, what is left tells nothing of those that were left out, which are the slower ones.
       INTERLEAVED_MAX_RATIO = 0.05
 
-      # How many different paths are remembered with their names.
+      # How many different paths are remembered with their names, none of them longer than PATH_BYTES_MAX.
       NAMES_MAX = 10_000
 
       TOLD_EVERY_LINES = 10_000
@@ -109,10 +109,11 @@ module PumaTuner
       # Named as the probe names what has no route, or by the app's own grouping.
       def name(http_method, path)
         key = [http_method, path]
-        @names[key] || begin
-          @names.shift if @names.size >= NAMES_MAX
-          @names[key] = own_name(http_method, path) || Probe::Endpoint::Path.printable("#{http_method} #{plain(path)}")
-        end
+        known = @names[key] and return known
+        name = own_name(http_method, path) || Probe::Endpoint::Path.printable("#{http_method} #{plain(path)}")
+        return name if path.bytesize > AccessLog::Reader::PATH_BYTES_MAX
+        @names.shift if @names.size >= NAMES_MAX
+        @names[key] = name
       end
 
       def plain(path)
