@@ -8,8 +8,8 @@ module PumaTuner
   #
   # Nine formats read a line each: combined (Apache, nginx), apache (with its %D), nginx (its JSON), caddy, rails,
   # lograge, alb (Amazon's load balancer), heroku (its router), kamal (its proxy, Thruster); lines brings them,
-  # and knows which it is; reader counts what it leaves out; summary puts entries of one kind together, request_writer
-  # writes them down.
+  # and knows which it is; reader counts what it leaves out; summary puts entries of one kind together, instants has
+  # when they came; request_writer writes them down.
   module AccessLog
     PumaTuner.autoload_folder(self, "#{__dir__}/access_log", summary: %i[Group Summary])
 

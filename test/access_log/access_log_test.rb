@@ -173,15 +173,6 @@ class AccessLogTest < TunerTest
     assert_equal({"x" => "1/2", "x_2" => "café", "value" => "1"}, shape.values)
   end
 
-  test "what stands in a query without a name is a value: tokens, addresses, searches, and what attackers try" do
-    ["eyJhbGciOiJIUzI1NiJ9x9Y8z7", "ada@example.com", "jane+doe", "it's", "{{7*7}}", "d41d8cd98f00b204e9800998ecf8427e=", "it's%zz"].each do |query|
-      shape = AccessLog::Shape.of("/verify?#{query}") { |path| Probe::Endpoint::Path.name(path) }
-      assert_equal "/verify?{{query}}", shape.template, query
-      assert_equal ["query"], shape.values.keys
-    end
-    assert_equal({"a_id" => ""}, AccessLog::Shape.of("/a/%zz") { |path| Probe::Endpoint::Path.name(path) }.values)
-    assert_equal({"a_id" => "x+1 2"}, AccessLog::Shape.of("/a/x+1%202") { |path| Probe::Endpoint::Path.name(path) }.values)
-    assert_equal "/a?debug&user[name]={{user_name}}", AccessLog::Shape.of("/a?debug&user[name]=ada") { |path| Probe::Endpoint::Path.name(path) }.template
   test "names that stand ten thousand times in one target are told apart in seconds, also where such names are there" do
     pairs = Array.new(10_000) { |index| "a=#{index}" } + %w[a_2=x a_2=y]
     shape = Timeout.timeout(20) { AccessLog::Shape.of("/s?#{pairs.join("&")}") { |path| path } }
@@ -196,6 +187,15 @@ class AccessLogTest < TunerTest
     assert_equal [targets.first(1), {"with more than 250 parameters" => 1}], read(*targets.map { |target| COMBINED.sub("/articles/42?q=slow+app&page=2", target) })
   end
 
+  test "what stands in a query without a name is a value: tokens, addresses, searches, and what attackers try" do
+    ["eyJhbGciOiJIUzI1NiJ9x9Y8z7", "ada@example.com", "jane+doe", "it's", "{{7*7}}", "d41d8cd98f00b204e9800998ecf8427e=", "it's%zz"].each do |query|
+      shape = AccessLog::Shape.of("/verify?#{query}") { |path| Probe::Endpoint::Path.name(path) }
+      assert_equal "/verify?{{query}}", shape.template, query
+      assert_equal ["query"], shape.values.keys
+    end
+    assert_equal({"a_id" => ""}, AccessLog::Shape.of("/a/%zz") { |path| Probe::Endpoint::Path.name(path) }.values)
+    assert_equal({"a_id" => "x+1 2"}, AccessLog::Shape.of("/a/x+1%202") { |path| Probe::Endpoint::Path.name(path) }.values)
+    assert_equal "/a?debug&user[name]={{user_name}}", AccessLog::Shape.of("/a?debug&user[name]=ada") { |path| Probe::Endpoint::Path.name(path) }.template
   end
 
   test "instants of one tick of the log are spread over it, the same by the same seed" do
@@ -281,6 +281,71 @@ class AccessLogTest < TunerTest
     assert_equal AccessLog::Summary::ROWS_MAX, rows.size
     assert_in_delta 0.9, rows.count(["1"]).fdiv(rows.size), 0.03
     assert_operator rows.flatten.map(&:to_i).max, :>, 8_500, "not the first ones alone"
+  end
+
+  def entry_at(ns, target = "/a", lead_ns: 0) = AccessLog::Entry.new(at_ns: ns, http_method: "GET", target:, status: 200, lead_ns:)
+
+  # With another limit, so that few requests are more than it.
+  def with_limit(owner, name, value)
+    usual = owner.const_get(name)
+    replace = lambda do |other|
+      owner.send(:remove_const, name)
+      owner.const_set(name, other)
+    end
+    replace.call(value)
+    yield
+  ensure
+    replace.call(usual)
+  end
+
+  def timed(entries) = AccessLog::Summary.new(entries, resolution_ns: 1) { |path| path }
+
+  test "the rate and the busiest minute of a long log are those that they were if all of its instants were kept" do
+    random = Random.new(7)
+    entries = Array.new(3_000) { |index| entry_at(index * Units::NS_PER_S / 2 + random.rand(10**9), lead_ns: random.rand(10**9)) } +
+      Array.new(500) { |index| entry_at((900 + index / 10) * Units::NS_PER_S) } + [entry_at(Units::NS_PER_S, lead_ns: 10**15)]
+    whole = timed(entries)
+    [1_000, 3_300].each do |held|
+      long = with_limit(AccessLog::Instants, :HELD_MAX, held) { timed(entries).tap(&:arrivals_ns) }
+      assert_equal [whole.count, whole.rate_per_s, whole.busiest_per_s], [long.count, long.rate_per_s, long.busiest_per_s]
+      assert_operator long.arrivals_ns.size, :<=, held
+      assert whole.arrivals_ns.first(900) == long.arrivals_ns.first(900), "what is replayed stays the same"
+    end
+  end
+
+  test "a long log whose beginning stands behind its end is counted whole" do
+    entries = [*500...1_000, *0...500].map { |second| entry_at(second * Units::NS_PER_S) }
+    rate = with_limit(AccessLog::Instants, :HELD_MAX, 100) { timed(entries).rate_per_s }
+    assert_in_delta timed(entries).rate_per_s, rate, 1e-9
+  end
+
+  test "of a log of years a week of minutes is counted at a time, and the busiest one is found all the same" do
+    entries = Array.new(30_000) { |minute| entry_at(minute * 60 * Units::NS_PER_S) } + [entry_at(30_000 * 60 * Units::NS_PER_S)]
+    busy = Array.new(59) { |second| entry_at((3 * 60 + second) * Units::NS_PER_S + 1) }
+    sum = timed(entries.first(4) + busy + entries.drop(4))
+    assert_in_delta 1, sum.busiest_per_s
+    assert_equal AccessLog::Instants::MINUTES_MAX, sum.instance_variable_get(:@instants).instance_variable_get(:@minutes).size
+  end
+
+  test "kinds beyond what is kept are counted together, the rarest ones, and the frequent ones have all of their requests" do
+    rare = 3 * AccessLog::Summary::KINDS_MAX
+    sum = summary(*Array.new(rare) { |index| ["/s?key_#{index.to_s.tr("0-9", "a-j")}=1", "/often/#{index}"] }.flatten)
+    assert_equal ["/often/{{often_id}}", rare], sum.groups.first.then { |group| [group.template, group.count] }
+    assert_operator sum.kinds_count, :<, 2 * AccessLog::Summary::KINDS_MAX
+    assert_equal 2 * rare, sum.groups.sum(&:count) + sum.other_count
+    writer = AccessLog::RequestWriter.new(sum, groups_max: 1, source: "x")
+    assert_match(/6000 requests in \d+ kinds and \(other\);/, writer.requests)
+    assert_equal rare, writer.left_out_count
+    refute_match(/other/, AccessLog::RequestWriter.new(summary("/a"), groups_max: 1, source: "x").requests)
+  end
+
+  test "fewer lists of values are kept where they are long, each kind's by chance" do
+    targets = Array.new(400) { |index| ["/a?q=#{index}", "/b?q=#{index}", ("/c?q=#{index}" if index < 5)] }.flatten.compact
+    sum = with_limit(AccessLog::Summary, :VALUES_BYTES_MAX, 20_000) { summary(*targets) }
+    rows = sum.groups.to_h { |group| [group.template[1], group.rows.flatten.map(&:to_i)] }
+    assert_equal [rows["a"].size, rows["a"].size, (0...5).to_a], [rows["b"].size, rows["a"].uniq.size, rows["c"].sort]
+    assert_operator rows.values.sum(&:size) * 80, :<=, 21_000
+    assert_includes 100..300, rows["a"].sum / rows["a"].size
   end
 
   test "all members of a packed file are read, as cat puts them together" do

@@ -36,6 +36,15 @@ class RequestsCommandTest < TunerTest
     end
   end
 
+  test "a log of more kinds than are kept says so" do
+    in_folder do |folder|
+      File.write(File.join(folder, "access.log"), Array.new(2_500) { |i| LINES.first.sub("/articles/0?token", "/s?k#{i.to_s.tr("0-9", "a-j")}") }.join("\n"))
+      result = puma_tuner("requests", "--from", "access.log", folder:)
+      assert_match(/2,500 requests in 1,500 kinds and \(other\) \(combined\)/, result.out)
+      assert_match(/counted as \(other\): 1,000 of kinds too rare to be told apart/, result.out)
+    end
+  end
+
   test "mistakes are answered with what to do" do
     in_folder do |folder|
       assert_mistake(/which requests\? Name a server's log with --from, or take an app's routes with --routes/, puma_tuner_in_fork("requests", folder:))

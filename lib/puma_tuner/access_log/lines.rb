@@ -4,8 +4,8 @@ require "zlib"
 
 module PumaTuner
   module AccessLog
-    # The lines of a log, one by one, once from its beginning to its end: of a file or a pipe, packed by gzip or not. A
-    # log of any length takes no memory.
+    # The lines of a log, one by one, once from its beginning to its end: of a file or a pipe, packed by gzip or not.
+    # None is kept but the first ones, so a log of any length takes no more memory than these and its longest line.
     class Lines
       include Enumerable
 

@@ -39,8 +39,10 @@ module PumaTuner
           "#{weight(group).to_s.rjust(4)} #{group.http_method} #{group.template}#{lacks}"
         end
         bodies, plain = lines.partition { |line| line.include?(" # ") }
+        kinds = "#{@summary.kinds_count} kinds"
+        kinds << " and #{Probe::Endpoint::OTHER}" if @summary.other_count.positive?
         [
-          "# From #{@source}: #{@summary.count} requests in #{@summary.groups.size} kinds; weights are their shares.",
+          "# From #{@source}: #{@summary.count} requests in #{kinds}; weights are their shares.",
           *("# Values are taken out; {{names}} are columns of a data file: #{columns.join(", ")}" if columns.any?),
           *plain, *bodies.map { |line| "##{line}" }
         ].join("\n") << "\n"

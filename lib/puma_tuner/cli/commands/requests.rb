@@ -72,9 +72,15 @@ module PumaTuner
       def tell(reader, summary, writer, output, data, instants)
         figures = Report::Figures
         mean = "#{Units.rate(summary.rate_per_s)} a second on average, " if summary.rate_per_s
-        out.puts("#{figures.counted(summary.count, "request")} in #{figures.counted(summary.groups.size, "kind")} " \
-          "(#{reader.format_name}), #{mean}#{Units.rate(summary.busiest_per_s)} in the busiest minute")
+        other = " and #{Probe::Endpoint::OTHER}" if summary.other_count.positive?
+        kinds = "#{figures.counted(summary.kinds_count, "kind")}#{other}"
+        out.puts("#{figures.counted(summary.count, "request")} in #{kinds} (#{reader.format_name}), " \
+          "#{mean}#{Units.rate(summary.busiest_per_s)} in the busiest minute")
         reader.left_out.each { |reason, count| out.puts("  left out: #{figures.count(count)} #{reason}") }
+        if other
+          out.puts("  counted as #{Probe::Endpoint::OTHER}: #{figures.count(summary.other_count)} of kinds too rare " \
+            "to be told apart; #{figures.count(AccessLog::Summary::KINDS_MAX)} kinds and more are kept")
+        end
         if writer.left_out_count.positive?
           out.puts("  left out: #{figures.count(writer.left_out_count)} of kinds beyond the first #{writer.size}")
         end
