@@ -378,6 +378,14 @@ class AccessLogTest < TunerTest
     end
   end
 
+  {"rails" => "Completed 200 ", "heroku" => "method=A path=x host=x ", "lograge" => "method=A path=x status=200 "}.each do |name, piece|
+    test "#{name} gives up a line of many beginnings and no end before long" do
+      line = piece * (AccessLog::Lines::LINE_BYTES_MAX / piece.bytesize)
+      timer = AccessLog.format(name).timer
+      Timeout.timeout(20) { 30.times { assert_nil timer.call(line) } }
+    end
+  end
+
   test "what has no body is no comment, and a slash at the end stays" do
     entries = %w[GET HEAD POST].map { |http_method| AccessLog::Entry.new(at_ns: 0, http_method:, target: "/articles/42/", status: 200) }
     sum = AccessLog::Summary.new(entries, resolution_ns: 1) { |path| Probe::Endpoint::Path.name(path) }

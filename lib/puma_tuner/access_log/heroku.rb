@@ -11,7 +11,8 @@ module PumaTuner
     module Heroku
       extend OneLine
 
-      LINE = /\bmethod=([A-Z]+)[ ]path="?([^" ]+)"?[ ]host=\S*[ ].*?\bdyno=(\S*)[ ]
+      # Before the dyno stand an id and addresses: without a bound, a line of many beginnings is gone through as often.
+      LINE = /\bmethod=([A-Z]+)[ ]path="?([^" ]+)"?[ ]host=\S*[ ].{0,2000}?\bdyno=(\S*)[ ]
         connect=(?:(\d{1,9})ms)?[ ]service=(?:(\d{1,9})ms)?[ ]status=(\d{3})\b/x
 
       # Where it has no fraction of a second; those that have one hardly ever have .000.

@@ -18,7 +18,9 @@ module PumaTuner
       # What Action Cable writes beside the line of the same request.
       WEBSOCKET = /Started GET "([^"]+)" \[WebSocket\] for /
 
-      COMPLETED = /Completed (\d{3})? .*?\bin (\d+(?:\.\d+)?)ms/
+      # What stands between is a status in words. Without a bound, a line that says "Completed" a thousand times is gone
+      # through as often.
+      COMPLETED = /Completed (\d{3})? .{0,100}?\bin (\d+(?:\.\d+)?)ms/
       PID = /\A[A-Z], \[\S+ #(\d+)\]/
       TAGS = /(?:\[[^\]]*\] ?)+\z/
 
