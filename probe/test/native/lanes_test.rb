@@ -153,6 +153,15 @@ class LanesTest < TunerTest
     assert_equal [true, 40 * MS, ["held", 10.0, "db", 10.0, "gvl_wait", 5.0, "held", 15.0]], [process.full, process.duration_ns, steps(process.lanes.first)]
   end
 
+  test "a record of a part that there is not is damage, and there are no lanes" do
+    write([[:cycle, "idle", 0, 0, 1, 2, 3]])
+    assert LaneReader.new(@path).any?
+    File.open(@path, "r+b") do |file|
+      file.pwrite([Parts::STEPS.size].pack("C"), LAYOUT[:lanes_offset] + LAYOUT[:lane_records_offset] + 1)
+    end
+    assert_empty LaneReader.read_all([@path])
+  end
+
   test "what is no ledger is left as it is, and no link is followed, as root may be shown another user's files" do
     run_script("") # another's ledger
     File.write(notes = File.join(@folder, "notes"), "x" * 200)

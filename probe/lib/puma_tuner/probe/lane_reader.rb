@@ -105,8 +105,9 @@ module PumaTuner
 
       # One whose kind is 0 is being written.
       def record(bytes, offset)
-        kind, *rest = bytes.unpack(RECORD, offset:)
-        Record.new(RECORD_KINDS.fetch(kind), *rest) if kind.positive?
+        kind, part, *rest = bytes.unpack(RECORD, offset:)
+        Parts::STEPS.fetch(part)
+        Record.new(RECORD_KINDS.fetch(kind), part, *rest) if kind.positive?
       end
 
       # @return [Integer] of what is known of all threads: up to when it was read, if it was not over then
