@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "timeout"
 
 class PumaFileTest < TunerTest
   include PumaTuner
@@ -79,6 +80,12 @@ class PumaFileTest < TunerTest
     end
     one_number = "n = 3\nthreads n, n\n"
     assert_equal [one_number, ["threads 1, 3"]], with(one_number, "threads 1, 3").then { |edited| [edited.source, edited.left] }
+  end
+
+  test "a call of a number thousands of times is left as it is, in time that grows with it" do
+    source = "threads_count = 5\nthreads #{(["threads_count"] * 10_000).join(", ")}\n"
+    edited = Timeout.timeout(20) { with(source, "threads 4, 4") }
+    assert_equal [source, ["threads 4, 4"]], [edited.source, edited.left]
   end
 
   test "what is not there is added at the end, once" do

@@ -127,8 +127,9 @@ module PumaTuner
         given = call.arguments&.arguments.to_a
         return switch(given.first) if wanted.arguments.empty?
         given *= wanted.arguments.size if given.size == 1
+        return unless given.size == wanted.arguments.size # asked first, as each place is looked for in the whole file
         places = given.map { |node| place(node) }
-        return unless places.size == wanted.arguments.size && places.all?
+        return unless places.all?
         pairs = places.zip(wanted.arguments.map(&:slice)).uniq { |found, text| [found.location.start_offset, text] }
         return if pairs.uniq { |found, _| found.location.start_offset }.size < pairs.size || contradicting?(pairs)
         pairs.filter_map { |found, text| changed(found, text) }
