@@ -97,7 +97,8 @@ module Matrix
       <<~TEXT
         Cells are chosen pairwise: any two values of Ruby, Puma, Rack, framework and server stand in at least one of these #{@found.size} cells, of #{@combinations_count} that there
         could be. In each, both gems are installed from their packed files by that Ruby, the app's bundle is installed (of a framework, the newest version
-        that this Rack allows; Rails without a database, of Hanami its router alone), and `puma_tuner tune` serves the app under load. A cell is fine when its endpoints are called by their routes, at least
+        that this Rack allows; Rails without a database, of Hanami its router alone), and `puma_tuner tune` serves the app under load.
+        A cell is fine when its endpoints are called by their routes, at least
         #{(Trial::EXPLAINED_RATIO * 100).round}% of the requests' wall time is in its parts (*in parts*: they sum to it by construction, so that this tells that the probe's extension records,
         and no more), their CPU is #{Trial::CPU_RATIO.minmax.map { |ratio| (ratio * 100).round }.join("% to ")}% of what the kernel counts of the server's processes
         (*kernel's CPU*; the rest is Puma's own, so that CPU which is counted twice, or half of which is not, is found, and an error of a tenth is not), settings are

@@ -64,8 +64,8 @@ module Soak
         At most #{growth.most_bytes.round(1)} are promised: half of the #{Pair::ALLOCATION_BYTES} that malloc gives at least (an object of
         Ruby takes 40), or #{Pair::GROWTH_BYTES_MAX / 1024} KiB in all, where that is more. A worker's slope is the median of those between
         any two of #{Pair::STEPS_COUNT + 1} samples (Theil and Sen), as heaps grow in steps. The standard error of the difference is
-        #{growth.error_bytes.round(1)} bytes, by how the growth in quarters of that time differs, and at least what workers grew by less with the
-        probe, which can be chance alone. So the probe lost at most #{growth.lost_most_bytes} bytes at each request: by that difference
+        #{growth.error_bytes.round(1)} bytes, by how the growth in quarters of that time differs, and at least what workers grew by less
+        with the probe, which can be chance alone. So the probe lost at most #{growth.lost_most_bytes} bytes at each request: by that difference
         and its error, or by all that workers with the probe grew by and its error, each with 95% certainty, whichever is less. That is
         at most #{growth.lost_most_bytes * Pair::PATHS.size} at the requests to a single one of the #{Pair::PATHS.size} paths.
 

@@ -19,7 +19,8 @@ module Validation
   Options = Bench::Options.define("validate", page: "docs/measured/validation.md", needs: "all workloads and cells, by our generator", form: :full, everything: false, workloads: Workloads::NAMES,
     pattern: nil, recorded_at: nil, held_out: false, generator: "native", fresh: false, again: false, recompute: false, list: false) do |parser, given|
     parser.on("--quick", "made workloads, #{Grid.cells(:quick).size} cells in some ten minutes; QUICK=1 is the same") { given[:form] = :quick }
-    parser.on("--medium", "made workloads to pick from, locks, hand-over and real applications, #{Grid.cells(:medium).size} cells in about an hour; MEDIUM=1 is the same") { given[:form] = :medium }
+    parser.on("--medium", "made workloads to pick from, locks, hand-over and real applications,",
+      "#{Grid.cells(:medium).size} cells in about an hour; MEDIUM=1 is the same") { given[:form] = :medium }
     parser.on("--every-combination", "the whole grid with each Ruby, Puma and time slice: days") { given[:everything] = true }
     parser.on("--only A,B", Array, "some of #{Workloads::NAMES.join(",")}, or a class: #{Workloads::KINDS.keys.join(",")}") { |names| given[:workloads] = known(workloads_of(names), Workloads::NAMES) }
     parser.on("--cells PATTERN", "cells whose key matches, e.g. 'a/3.4/8.0/100/1x*/closed-*'") { |pattern| given[:pattern] = pattern }

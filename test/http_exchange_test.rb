@@ -19,8 +19,10 @@ class HttpExchangeTest < TunerTest
   end
 
   test "a body comes in parts, unpacked, to who wants it" do
-    answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".b + Zlib.gzip("fine")) { |url| assert_equal ["200", "fine"], ask(url).then { |response, body| [response.code, body] } }
-    answering("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n") { |url| assert_equal "302", ask(url).first.code }
+    packed = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".b + Zlib.gzip("fine")
+    answering(packed) { |url| assert_equal ["200", "fine"], ask(url).then { |response, body| [response.code, body] } }
+    elsewhere = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n"
+    answering(elsewhere) { |url| assert_equal "302", ask(url).first.code }
   end
 
   test "whatever a server says wrongly is one of the faults" do
@@ -37,14 +39,20 @@ class HttpExchangeTest < TunerTest
 
   test "a body that is too large is not read to its end, packed or not, also where nobody keeps it" do
     answering("HTTP/1.1 200 OK\r\n\r\n", endless: "x" * 1_000) do |url|
-      assert_raises(HttpExchange::TooLarge) { HttpExchange.call(URI(url), Net::HTTP::Get.new(URI(url)), part_limit_s: 5, whole_limit_s: 30, most_bytes: 20_000) }
+      uri = URI(url)
+      assert_raises(HttpExchange::TooLarge) do
+        HttpExchange.call(uri, Net::HTTP::Get.new(uri), part_limit_s: 5, whole_limit_s: 30, most_bytes: 20_000)
+      end
     end
-    answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".b + Zlib.gzip(" " * 1_000_000)) { |url| assert_raises(HttpExchange::TooLarge) { ask(url, most_bytes: 2_000) } }
+    packed = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n".b + Zlib.gzip(" " * 1_000_000)
+    answering(packed) { |url| assert_raises(HttpExchange::TooLarge) { ask(url, most_bytes: 2_000) } }
   end
 
   test "who sends a byte now and then, in the head or after it, is given up after the whole limit" do
     ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nX-A: ", ""].each do |head|
-      answering(head, endless: "x", rest_s: 0.02) { |url| assert_instance_of Timeout::Error, assert_raises(Timeout::Error) { ask(url, whole_limit_s: 0.3) } }
+      answering(head, endless: "x", rest_s: 0.02) do |url|
+        assert_instance_of Timeout::Error, assert_raises(Timeout::Error) { ask(url, whole_limit_s: 0.3) }
+      end
     end
   end
 end

@@ -100,8 +100,8 @@ module Soak
     # @return [Float] of own_bytes
     def error_bytes = [Math.sqrt(samples.keys.sum { |name| squared_error(name) }), -own_bytes].max
 
-    # By the difference, or by all that workers with the probe grew by, whichever is less, as a heap that serves hardly shrinks. Each with 95%
-    # certainty, by Student's t, with the fewest degrees of freedom that Welch's test may have.
+    # By the difference, or by all that workers with the probe grew by, whichever is less, as a heap that serves hardly
+    # shrinks. Each with 95% certainty, by Student's t, with the fewest degrees of freedom that Welch's test may have.
     #
     # @return [Integer] bytes at each request, more than which the probe did not lose
     def lost_most_bytes

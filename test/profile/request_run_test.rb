@@ -12,7 +12,8 @@ class ProfileRequestRunTest < TunerTest
   include OddServer
 
   def of_url(url, token: "t" * 16, limit_s: 5)
-    settings = Probe::Profiling::Settings.new(profiler: "stackprof", mode: "cpu", interval_us: nil, folder: "/nowhere", scope: "request", token:, paths: [])
+    settings = Probe::Profiling::Settings.new(profiler: "stackprof", mode: "cpu", interval_us: nil, folder: "/nowhere",
+      scope: "request", token:, paths: [])
     Profile::RequestRun.new(profiler: Probe::Profilers.find("stackprof"), settings:, times: 1, limit_s:).of_url(url)
   end
 
@@ -45,7 +46,9 @@ class ProfileRequestRunTest < TunerTest
   end
 
   test "an address without a host, and a token that no header can hold, are told before anything is sent" do
-    ["http:", "http:/x", "ftp://a", "http://"].each { |url| assert_match(/is not an http:/, assert_raises(UsageError) { of_url(url) }.message) }
+    ["http:", "http:/x", "ftp://a", "http://"].each do |url|
+      assert_match(/is not an http:/, assert_raises(UsageError) { of_url(url) }.message)
+    end
     assert_match(/--token/, assert_raises(UsageError) { of_url("http://127.0.0.1:1/", token: "t" * 16 + "\r\nX: y") }.message)
   end
 end

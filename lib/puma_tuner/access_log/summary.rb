@@ -14,7 +14,7 @@ module PumaTuner
       ROWS_MAX = 2_000
 
       # Half as many lists for each, again and again, once those of all kinds take more than this.
-      VALUES_BYTES_MAX = 64 << 20
+      VALUES_BYTES_MAX = 64 * Units::MIB
 
       # What a list, and a value beside its text, takes.
       OBJECT_BYTES = 40

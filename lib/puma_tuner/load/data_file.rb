@@ -11,7 +11,7 @@ module PumaTuner
       const_set(:ROWS_MAX, 100_000)
 
       # So many rows of 2,600 bytes each.
-      const_set(:BYTES_MAX, 256 << 20)
+      const_set(:BYTES_MAX, 256 * Units::MIB)
 
       # @param path [String]
       # @raise [UsageError] naming the line
@@ -54,9 +54,10 @@ module PumaTuner
       def self.text_of(path)
         text = AtomicFile.read_at_most(path, self::BYTES_MAX)
         unless text
-          raise UsageError, "#{path} has more than #{self::BYTES_MAX >> 20} MiB; leave out some of its rows or columns"
+          raise UsageError, "#{path} has more than #{Units.mebibytes(self::BYTES_MAX)}; leave out some of its rows " \
+            "or columns"
         end
-        text.delete_prefix("\uFEFF").tap do |text|
+        text.delete_prefix(Document::BYTE_ORDER_MARK).tap do |text|
           unless text.valid_encoding?
             problem(path, text.lines.index { |line| !line.valid_encoding? }.succ, "it is not UTF-8 text")
           end

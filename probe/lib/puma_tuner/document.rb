@@ -12,7 +12,7 @@ module PumaTuner
 
     # Of a file: a recording of a million requests has half a mebibyte, and one with its lanes some; JSON takes ten
     # times as much memory once it is read.
-    MOST_BYTES = 256 << 20
+    MOST_BYTES = 256 * Units::MIB
 
     # A value of another shape raises one of these when it is read, wherever in it the difference is.
     MISFITS = [KeyError, TypeError, NoMethodError, ArgumentError, RangeError].freeze
@@ -91,8 +91,8 @@ module PumaTuner
     def self.read(path, *kinds)
       text = AtomicFile.read_at_most(path, MOST_BYTES)
       return parse(text, path, kinds) if text
-      raise InvalidDocument.new(path, "it has more than #{MOST_BYTES >> 20} MiB, and no document has nearly as much, " \
-        "so it is probably another file")
+      raise InvalidDocument.new(path, "it has more than #{Units.mebibytes(MOST_BYTES)}, and no document has " \
+        "nearly as much, so it is probably another file")
     rescue SystemCallError => error
       raise UsageError, "cannot read #{path}: #{error.message}. Give the path of a file written by puma_tuner."
     end

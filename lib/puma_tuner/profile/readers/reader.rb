@@ -14,7 +14,7 @@ module PumaTuner
           ZeroDivisionError].freeze
 
         # Of a file, and of what is unpacked from one: profiles of large apps have a hundred mebibytes.
-        MOST_BYTES = 512 << 20
+        MOST_BYTES = 512 * Units::MIB
 
         # @param profiler [Class] a Profiler
         # @param path [String]
@@ -47,7 +47,7 @@ module PumaTuner
         def refuse(problem) = raise(UnreadableProfile.new(@path, problem))
 
         def refuse_size(has)
-          refuse("#{has} more than #{MOST_BYTES >> 20} MiB; profile for less time, or sample less often")
+          refuse("#{has} more than #{Units.mebibytes(MOST_BYTES)}; profile for less time, or sample less often")
         end
 
         def parse(bytes) = json(bytes.force_encoding(Encoding::UTF_8))
