@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "fileutils"
+require "timeout"
 require "tmpdir"
 
 class ControlGroupTest < TunerTest
@@ -49,6 +50,11 @@ class ControlGroupTest < TunerTest
       end
       return PumaTuner::Probe::ControlGroup.new(lines, system:).working_set_bytes
     end
+  end
+
+  test "of a path that is longer than any file's, the limits of its first groups hold" do
+    lines = "0::/pods#{"/a/b" * 25_000}\n"
+    assert_equal [1.5, nil, nil], Timeout.timeout(20) { group(lines, {"pods/cpu.max" => "150000 100000\n"}) }
   end
 
   test "version 2: the working set is the nearest group's memory without idle file pages" do

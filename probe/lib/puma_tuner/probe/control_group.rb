@@ -10,6 +10,10 @@ module PumaTuner
       # Version 1 says "no limit" by a number near the largest that there is.
       NO_LIMIT_BYTES = 1 << 60
 
+      # Linux opens no file whose path is longer (PATH_MAX), so what lies deeper is not looked for.
+      PATH_BYTES_MAX = 4_096
+      private_constant :PATH_BYTES_MAX
+
       # @param pid [Integer, String]
       # @return [ControlGroup] of that process
       def self.of(pid) = new(Processes.read("/proc/#{pid}/cgroup"))
@@ -97,7 +101,13 @@ module PumaTuner
 
       # In a container the path may be the host's, and the mount begins with its own group: folders that are not there
       # are left out.
-      def folders(path) = path.split("/").reject(&:empty?).inject([""]) { |all, name| [*all, "#{all.last}/#{name}"] }
+      def folders(path)
+        path.split("/").reject(&:empty?).each_with_object([""]) do |name, all|
+          folder = "#{all.last}/#{name}"
+          break all if folder.bytesize > PATH_BYTES_MAX
+          all << folder
+        end
+      end
     end
   end
 end
